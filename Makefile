@@ -1,0 +1,66 @@
+# `make` lists the targets. Each does whatever set-up is still missing, and nothing twice.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+MIAI := $(BIN)/miai
+ARGS ?=
+
+.PHONY: help sweep report ui play test test-slow lint bench lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "make: Miai needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12" >&2; exit 2; }
+	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.runtime: requirements/runtime.lock pyproject.toml setup.py | $(VENV)/.created
+	@echo "Installing the pinned dependencies (about a minute, once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/runtime.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.runtime
+	@echo "Installing the pinned tools for tests and checks"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
+
+sweep: $(VENV)/.runtime  ## run the main study, td_comparison, and draw its report (ARGS='…' are overrides)
+	@$(MIAI) sweep td_comparison $(ARGS)
+	@$(MIAI) report td_comparison
+
+report: $(VENV)/.runtime  ## draw the report of a study again (STUDY=td_comparison)
+	@$(MIAI) report $(or $(STUDY),td_comparison) $(ARGS)
+
+ui: $(VENV)/.runtime  ## open MLflow's UI on the project's store
+	@$(MIAI) ui $(ARGS)
+
+play: $(VENV)/.runtime  ## play against a trained table in the terminal
+	@$(MIAI) play $(ARGS)
+
+test: lint  ## run the linters and the tests
+	@$(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
+
+test-slow: $(VENV)/.dev  ## run the long checks too (minutes)
+	@$(BIN)/python -m pytest -m slow $(ARGS)
+
+lint: $(VENV)/.dev  ## check style (ruff) and types (mypy)
+	@$(BIN)/ruff check src tests benchmarks setup.py
+	@$(BIN)/ruff format --check src tests benchmarks setup.py
+	@$(BIN)/mypy
+
+bench: $(VENV)/.dev  ## measure speed against peers; writes benchmarks/results.json
+	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+lock: $(VENV)/.dev  ## pin the dependencies anew
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header -o requirements/runtime.lock pyproject.toml requirements/build.in
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev -c requirements/runtime.lock -o requirements/dev.lock pyproject.toml requirements/build.in
+
+clean:  ## remove the virtual environment and caches; runs and reports stay
+	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,62 @@
+"""Where compiled kernels are kept between runs.
+
+Numba notices when the file of a cached kernel changes, but not when a function that the kernel calls,
+or a constant that it reads, lives in *another* file and changes there: the stale machine code is run without a
+word. So the cache folder's name holds a hash of every source that kernels are built from, and of
+Numba's version. An edit means a new folder, never a stale kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import platformdirs
+
+PACKAGE = Path(__file__).parent
+KERNEL_SOURCES = ("rng.py", "schedules.py", "games", "search", "tabular", "networks")
+"""Files and folders of the package that hold kernels or the constants that kernels read."""
+
+STALE_AFTER_DAYS = 30
+
+
+def hash_sources(names: tuple[str, ...], package: Path = PACKAGE) -> str:
+    """Hash the named files and folders of the package (sha256, hexadecimal): paths and contents, in a fixed order."""
+    digest = hashlib.sha256()
+    for name in sorted(names):
+        place = package / name
+        files = sorted(place.rglob("*.py")) if place.is_dir() else [place] if place.is_file() else []
+        for file in files:
+            digest.update(file.relative_to(package).as_posix().encode())
+            digest.update(b"\0")
+            digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
+            digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def use_versioned_cache() -> None:
+    """Set `NUMBA_CACHE_DIR`, unless the user has set it, and drop folders that nothing has used for a month."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return
+    try:
+        numba_version = version("numba")
+    except PackageNotFoundError:
+        return
+    parent = Path(platformdirs.user_cache_dir("miai")) / "kernels"
+    folder = parent / f"numba-{numba_version}-{hash_sources(KERNEL_SOURCES)[:16]}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except OSError:
+        return  # A home that cannot be written: kernels are compiled anew at each start, which is slow but right.
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    oldest = time.time() - STALE_AFTER_DAYS * 86_400
+    for other in parent.iterdir():
+        with contextlib.suppress(OSError):
+            if other.stat().st_mtime < oldest:
+                shutil.rmtree(other, ignore_errors=True)
