@@ -1,0 +1,1 @@
+"""Rules of games, the graph of a small game, and the compiled Go engine."""
