@@ -1,0 +1,23 @@
+"""Making runs: `run_one` for one, `run_jobs` for many. Start reading in `execute.py` (one run), then `sweep.py`."""
+
+from miai.runner.context import RunContext
+from miai.runner.execute import Outcome, run_one
+from miai.runner.fingerprint import fingerprint
+from miai.runner.pool import start_early
+from miai.runner.sweep import LAUNCHERS, SweepResult, run_jobs
+from miai.runner.task import Job, Task, task_modules, tasks
+
+__all__ = [
+    "LAUNCHERS",
+    "Job",
+    "Outcome",
+    "RunContext",
+    "SweepResult",
+    "Task",
+    "fingerprint",
+    "run_jobs",
+    "run_one",
+    "start_early",
+    "task_modules",
+    "tasks",
+]

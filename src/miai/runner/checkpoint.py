@@ -1,0 +1,85 @@
+"""What a run leaves on disk so that it can go on after it was killed: checkpoints, and finished units of work.
+
+All of it is in one folder a fingerprint, `mlruns/checkpoints/<fingerprint>/`, which is removed when the run finishes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from miai.tracking.spool import Row
+
+CHECKPOINT_FILE = "checkpoint.npz"
+ROWS = "__rows__"
+"""Name, in a checkpoint, of the metric rows that the run had logged (JSON as bytes)."""
+
+
+class Checkpoints:
+    """The folder of one fingerprint. Nothing is written to it before there is something to keep."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def save(self, arrays: Mapping[str, np.ndarray], rows: list[Row]) -> None:
+        """Write arrays by name, with the metric rows so far, to a temporary name, and move them.
+
+        Raises:
+            ValueError: an array holds Python objects, or bears the name `__rows__`.
+        """
+        plain = {name: np.asarray(array) for name, array in arrays.items()}
+        for name, array in plain.items():
+            if array.dtype.hasobject or name == ROWS:
+                raise ValueError(f"checkpoint: array {name!r} ({array.dtype}): only arrays of plain values are saved")
+        plain[ROWS] = np.frombuffer(json.dumps(rows).encode(), np.uint8)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        temporary = self.folder / f".{CHECKPOINT_FILE}.{os.getpid()}.part"
+        with temporary.open("wb") as file:
+            np.savez(file, **plain)  # type: ignore[arg-type]
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self.folder / CHECKPOINT_FILE)
+
+    def load(self) -> tuple[dict[str, np.ndarray], list[Row]] | None:
+        """Return the arrays and rows of the last checkpoint, or `None` if there is none that can be read."""
+        path = self.folder / CHECKPOINT_FILE
+        if not path.is_file():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                arrays = {name: data[name] for name in data.files}
+            rows = json.loads(arrays.pop(ROWS).tobytes())
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            return None  # Files are moved when whole, so this one is another program's, or the disk's fault.
+        return arrays, [(int(moment), int(step), values) for moment, step, values in rows]
+
+    def save_unit(self, key: str, result: Mapping[str, Any]) -> None:
+        """Keep the result of a unit of work (anything that JSON can hold)."""
+        path = self._unit(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+        temporary.write_text(json.dumps({"key": key, "result": result}), encoding="utf-8")
+        temporary.replace(path)
+
+    def load_unit(self, key: str) -> dict[str, Any] | None:
+        """Return the result of a unit that is done, or `None`."""
+        try:
+            data = json.loads(self._unit(key).read_text(encoding="utf-8"))
+            return data["result"] if data["key"] == key else None
+        except (OSError, ValueError, KeyError):
+            return None
+
+    def remove(self) -> None:
+        """Remove all of it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _unit(self, key: str) -> Path:
+        return self.folder / "units" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"

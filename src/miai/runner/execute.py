@@ -1,0 +1,258 @@
+"""One run, from its claim to its end: the same steps in a worker of a sweep and for a single `miai train`."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import shutil
+import time
+import traceback
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from miai.errors import MiaiError
+from miai.runner import pool, stopping
+from miai.runner.checkpoint import Checkpoints
+from miai.runner.context import RunContext, available_cores
+from miai.runner.resume import CHECKPOINTS, Claim, Inputs, Ready, clean_up, prepare, work_folder
+from miai.runner.task import Job
+from miai.tracking import FAILED, FINISHED, KILLED, RunLog, Store, StoreUnreachableError
+from miai.tracking.location import Location
+from miai.tracking.record import FINGERPRINT_TAG, STUDY_TAG
+from miai.tracking.store import first_line
+
+LOG_FILE = "run.log"
+STAGE_TAG = "miai.stage"
+TASK_TAG = "miai.task"
+
+Status = Literal["finished", "there", "failed", "killed", "cancelled", "busy"]
+"""there: the store had it already; cancelled: never begun; busy: another process is making it (never final)."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one job ended.
+
+    Attributes:
+        reason: of a failure, in one line.
+        log: where the run's log is, for a run that has one.
+        seconds: all of it; `task_seconds`: the task's own part, the rest being tracking.
+        final: the final metrics, by name without `final/`.
+        kept: the run is on this machine's disk, not in the store.
+    """
+
+    status: Status
+    name: str
+    fingerprint: str = ""
+    run_id: str = ""
+    reason: str = ""
+    log: str = ""
+    seconds: float = 0.0
+    task_seconds: float = 0.0
+    final: dict[str, float] = field(default_factory=dict)
+    kept: bool = False
+
+
+def run_one(
+    job: Job,
+    location: Location,
+    *,
+    continue_killed: bool = True,
+    workers: int | None = None,
+    tell: Callable[[str], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Outcome:
+    """Make one run in this process, whether or not the store has one like it.
+
+    Args:
+        continue_killed: go on from the checkpoint of a killed run of the same fingerprint, if there is one.
+        workers: processes for the task's units of work; all cores by default.
+        tell: is given each line that the user has to see.
+        on_progress: is given (done, total) now and then.
+
+    Raises:
+        MiaiError: an input is not there.
+    """
+    store = Store(location, tell)
+    clean_up(location)
+    with contextlib.suppress(StoreUnreachableError):
+        store.close_dead_runs()
+    ready = prepare(job, Inputs(store), time.time())
+    with stopping.listening():
+        return execute(
+            ready,
+            store,
+            regardless=True,
+            continue_killed=continue_killed,
+            workers=workers or available_cores(),
+            on_progress=on_progress,
+        )
+
+
+def execute(
+    ready: Ready,
+    store: Store,
+    *,
+    regardless: bool,
+    continue_killed: bool,
+    workers: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Outcome:
+    """Make one run. Whatever the task raises ends in the outcome.
+
+    Args:
+        regardless: run even if another process is making the same run, or has just finished it.
+        continue_killed: go on from what a killed run of the same fingerprint left.
+    """
+    job, location = ready.job, store.location
+    claim = Claim(location, job.experiment, ready.fingerprint)
+    try:
+        if not claim.take() and not regardless:
+            return Outcome("busy", job.name, ready.fingerprint)
+        if not regardless and (run_id := claim.finished_since(ready.looked)):
+            return Outcome("there", job.name, ready.fingerprint, run_id)
+        own = ready.fingerprint if claim.held else f"{ready.fingerprint}-{uuid.uuid4().hex[:8]}"
+        checkpoints = Checkpoints(location.mlruns / CHECKPOINTS / own)
+        if not continue_killed:
+            checkpoints.remove()
+        outcome = _execute(ready, store, checkpoints, workers, on_progress)
+        if outcome.status == "finished":
+            checkpoints.remove()
+            if claim.held:
+                claim.mark_finished(outcome.run_id)
+        elif not claim.held:
+            checkpoints.remove()  # Nobody would find it.
+        return outcome
+    finally:
+        claim.release()
+
+
+def _execute(
+    ready: Ready,
+    store: Store,
+    checkpoints: Checkpoints,
+    workers: int,
+    on_progress: Callable[[int, int], None] | None,
+) -> Outcome:
+    began = time.perf_counter()
+    job = ready.job
+    work = work_folder(store.location, uuid.uuid4().hex[:12])
+    try:
+        with _logging_to(work / LOG_FILE) as logger:
+            tags = {
+                STUDY_TAG: job.experiment,
+                STAGE_TAG: job.stage,
+                TASK_TAG: job.task.name,
+                FINGERPRINT_TAG: ready.fingerprint,
+                **job.tags,
+            }
+            run_log = store.start(
+                job.experiment, job.name, job.config, {key: value for key, value in tags.items() if value}, work
+            )
+            context = RunContext(
+                run_log,
+                checkpoints,
+                seed=int(job.config.get("seed") or 0),
+                work=work,
+                inputs=ready.inputs,
+                fingerprint=ready.fingerprint,
+                workers=workers,
+                on_progress=on_progress,
+            )
+            logger.info("run %s (%s) began: fingerprint %s", run_log.run_id, job.name, ready.fingerprint)
+            task_began = time.perf_counter()
+            status, reason = _attempt(job, context, logger)
+            task_seconds = time.perf_counter() - task_began
+            logger.info("run %s ended: %s after %.2f s", run_log.run_id, status, task_seconds)
+        run_log.finish(status, reason or None, {LOG_FILE: work / LOG_FILE})
+        return Outcome(
+            _STATUS[status],
+            job.name,
+            ready.fingerprint,
+            run_log.run_id,
+            reason,
+            run_log.where(LOG_FILE),
+            time.perf_counter() - began,
+            task_seconds,
+            {name.removeprefix("final/"): value for name, value in run_log.finals.items()},
+            run_log.kept is not None,
+        )
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+_STATUS: dict[str, Status] = {FINISHED: "finished", FAILED: "failed", KILLED: "killed"}
+
+
+def _attempt(job: Job, context: RunContext, logger: logging.Logger) -> tuple[str, str]:
+    """Run the task; return the run's status and, for a failure, the reason in one line."""
+    try:
+        with stopping.interruptible():
+            job.task.run(job.config, context)
+    except stopping.Stopped as stopped:
+        logger.warning("%s", stopped)
+        return KILLED, str(stopped)
+    except KeyboardInterrupt:
+        logger.warning("stopped by Ctrl-C")
+        return KILLED, "stopped by Ctrl-C"
+    except MiaiError as error:
+        logger.error("%s\n%s", error, traceback.format_exc())
+        return FAILED, str(error)
+    except (Exception, SystemExit) as error:
+        logger.error("%s", traceback.format_exc())
+        return FAILED, first_line(error)
+    return FINISHED, ""
+
+
+@contextlib.contextmanager
+def _logging_to(path: Path) -> Iterator[logging.Logger]:
+    """Send what Miai's loggers say, and Python's warnings, to the run's log."""
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    loggers = [logging.getLogger("miai"), logging.getLogger("py.warnings")]
+    before = [(logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+    logging.captureWarnings(True)
+    try:
+        yield loggers[0]
+    finally:
+        logging.captureWarnings(False)
+        for logger, (level, propagate) in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+            logger.propagate = propagate
+        handler.close()
+
+
+# ---- in a worker of a sweep ----
+
+_worker_store: Store | None = None
+
+
+def prepare_worker(location: Location) -> None:
+    """Open the store before the first run comes."""
+    global _worker_store
+    _worker_store = Store(location, tell=lambda line: pool.say(("notice", line)))
+    with contextlib.suppress(StoreUnreachableError):
+        _ = _worker_store.client
+
+
+def execute_in_worker(ready: Ready, regardless: bool, continue_killed: bool) -> Outcome:
+    """Make one run of a sweep; its progress goes to the parent."""
+    assert _worker_store is not None
+    return execute(
+        ready,
+        _worker_store,
+        regardless=regardless,
+        continue_killed=continue_killed,
+        on_progress=lambda done, total: pool.say(("progress", done, total)),
+    )
+
+
+__all__ = ["Outcome", "RunLog", "Status", "execute", "run_one"]

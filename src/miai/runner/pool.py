@@ -1,0 +1,387 @@
+"""Worker processes that may die: each does one call at a time, a dead one is replaced, and its call is done again.
+
+`concurrent.futures` does not fit: when one of its workers is killed, all the others are stopped too, and nobody can
+say which call was at fault. Here each worker has a pipe of its own, so a death costs the one call that was under way.
+
+Workers come from a fork server that has imported the heavy modules, so a new one is there in an instant. Start
+reading at `WorkerPool`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import connection, forkserver
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any
+
+from miai.errors import MiaiError
+from miai.runner import stopping
+
+ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+"""A pool fills the cores with processes; threads inside them would only get in each other's way."""
+
+PRELOADED = (
+    "numpy",
+    "yaml",
+    "pyarrow.parquet",
+    "mlflow.tracking",
+    "mlflow.store.tracking.sqlalchemy_store",
+    "miai.runner.execute",
+    "__main__",
+)
+MAX_DEATHS = 3
+"""A call whose worker died this often is given up."""
+
+ORPHAN_GRACE = 5.0
+"""Seconds that a worker whose parent is gone has to end its run."""
+
+Key = Any
+
+
+@dataclass(frozen=True)
+class Message:
+    """Something that a call said while it runs (see `say`)."""
+
+    key: Key
+    content: Any
+
+
+@dataclass(frozen=True)
+class Done:
+    """A call returned."""
+
+    key: Key
+    value: Any
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A call raised.
+
+    Attributes:
+        reason: one line. It needs no more if `expected`: the error was a `MiaiError`.
+        details: the traceback.
+    """
+
+    key: Key
+    reason: str
+    details: str
+    expected: bool
+
+
+@dataclass(frozen=True)
+class Died:
+    """The worker of a call died.
+
+    Attributes:
+        reason: how.
+        given_up: whether that was the last try; otherwise the call is done again.
+    """
+
+    key: Key
+    reason: str
+    given_up: bool
+
+
+Event = Message | Done | Raised | Died
+
+
+def start_early(preload: Sequence[str] = ()) -> None:
+    """Start the fork server in the background, unless it runs: it imports `preload` while the caller goes on."""
+    from miai.tracking.location import use_mlflow_defaults
+
+    use_mlflow_defaults()
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    try:
+        forkserver.set_forkserver_preload([*PRELOADED, *preload])
+        forkserver.ensure_running()
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+class WorkerPool:
+    """A pool of worker processes for module-level functions.
+
+    Args:
+        workers: how many processes.
+        preload: modules that the fork server imports, if this pool is the first.
+        prepare: called once in each new worker, with `prepare_args`, while the first calls wait.
+
+    Use it as a context manager; leaving it stops the workers.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        preload: Sequence[str] = (),
+        prepare: Callable[..., None] | None = None,
+        prepare_args: tuple = (),
+    ) -> None:
+        if workers < 1:
+            raise ValueError(f"workers: at least 1, got {workers}")
+        self._size = workers
+        self._prepare = (prepare, prepare_args)
+        self._waiting: deque[_Call] = deque()
+        self._workers: list[_Worker] = []
+        self._idle_deaths = 0
+        start_early(preload)
+
+    def __enter__(self) -> WorkerPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop(grace=0.0 if any(worker.call for worker in self._workers) else 0.5)
+
+    def warm_up(self, calls: int) -> None:
+        """Start the workers that `calls` calls will need, before there are any."""
+        while len(self._workers) < min(self._size, calls):
+            self._workers.append(_Worker(self._prepare))
+
+    def submit(self, key: Key, function: Callable[..., Any], *args: Any, after: float = 0.0) -> None:
+        """Queue a call; the events about it bear `key`. It is not begun before `after` (of `time.monotonic`)."""
+        self._waiting.append(_Call(key, function, args, after=after))
+
+    def cancel_waiting(self) -> list[Key]:
+        """Drop the calls that have not begun, and return their keys."""
+        keys = [call.key for call in self._waiting]
+        self._waiting.clear()
+        return keys
+
+    @property
+    def unfinished(self) -> int:
+        return len(self._waiting) + sum(worker.call is not None for worker in self._workers)
+
+    def terminate_running(self) -> None:
+        """Ask the calls under way to stop (SIGTERM)."""
+        for worker in self._workers:
+            if worker.call is not None:
+                worker.call.deaths = MAX_DEATHS  # Not to be done again.
+                worker.terminate()
+
+    def events(self, timeout: float) -> Iterator[Event]:
+        """Hand out calls, and yield what has happened, waiting `timeout` seconds at most for something to."""
+        self._dispatch()
+        if not self._workers:
+            return
+        by_pipe = {worker.pipe: worker for worker in self._workers}
+        with stopping.interruptible():  # Only here: an answer that has been taken from a pipe must not get lost.
+            ready = connection.wait(list(by_pipe), self._patience(timeout))
+        for pipe in ready:
+            worker = by_pipe[pipe]  # type: ignore[index]
+            try:
+                kind, *content = worker.pipe.recv()
+            except (EOFError, OSError):
+                yield from self._bury(worker)
+                continue
+            call = worker.call
+            if call is None:
+                continue
+            if kind == "said":
+                yield Message(call.key, *content)
+                continue
+            worker.call = None
+            self._idle_deaths = 0
+            yield Done(call.key, *content) if kind == "done" else Raised(call.key, *content)
+        self._dispatch()
+
+    def stop(self, grace: float) -> None:
+        """Stop all workers: those at work are asked (SIGTERM) and killed after `grace` seconds."""
+        self._waiting.clear()
+        for worker in self._workers:
+            worker.dismiss()
+        deadline = time.monotonic() + grace
+        for worker in self._workers:
+            worker.process.join(max(0.0, deadline - time.monotonic()))
+        for worker in self._workers:
+            if worker.process.exitcode is None:
+                worker.process.kill()
+        for worker in self._workers:
+            worker.process.join(1.0)
+            worker.pipe.close()
+        self._workers.clear()
+
+    # ---- inside ----
+
+    def _patience(self, timeout: float) -> float:
+        """Wait less if a delayed call falls due and a worker is free."""
+        busy = sum(worker.call is not None for worker in self._workers)
+        if self._waiting and busy < self._size:
+            timeout = min(timeout, max(0.0, min(call.after for call in self._waiting) - time.monotonic()))
+        return timeout
+
+    def _dispatch(self) -> None:
+        free = [worker for worker in self._workers if worker.call is None]
+        while self._waiting:
+            call = self._next_due()
+            if call is None:
+                return
+            if free:
+                worker = free.pop()
+            elif len(self._workers) < self._size:
+                worker = _Worker(self._prepare)
+                self._workers.append(worker)
+            else:
+                self._waiting.appendleft(call)
+                return
+            worker.call = call
+            with contextlib.suppress(OSError):  # It has just died: its end of the pipe will say so.
+                worker.pipe.send((call.function, call.args))
+
+    def _next_due(self) -> _Call | None:
+        now = time.monotonic()
+        for index, call in enumerate(self._waiting):
+            if call.after <= now:
+                del self._waiting[index]
+                return call
+        return None
+
+    def _bury(self, worker: _Worker) -> Iterator[Event]:
+        self._workers.remove(worker)
+        worker.pipe.close()
+        worker.process.join(1.0)
+        call, reason = worker.call, _death(worker.process.exitcode)
+        if call is None:
+            self._idle_deaths += 1
+            if self._idle_deaths > MAX_DEATHS * self._size:
+                raise MiaiError(f"worker processes cannot be started: the last one was {reason}.")
+            return
+        call.deaths += 1
+        given_up = call.deaths >= MAX_DEATHS
+        if not given_up:
+            self._waiting.append(call)
+        yield Died(call.key, reason, given_up)
+
+
+@dataclass
+class _Call:
+    key: Key
+    function: Callable[..., Any]
+    args: tuple
+    deaths: int = 0
+    after: float = field(default=0.0)
+
+
+class _Worker:
+    def __init__(self, prepare: tuple[Callable[..., None] | None, tuple]) -> None:
+        context = multiprocessing.get_context("forkserver")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, *prepare), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.call: _Call | None = None
+
+    def terminate(self) -> None:
+        with contextlib.suppress(ProcessLookupError, AttributeError):
+            self.process.terminate()
+
+    def dismiss(self) -> None:
+        """An idle worker leaves when it is told to; one at work has to be interrupted."""
+        if self.call is not None:
+            self.terminate()
+        with contextlib.suppress(OSError):
+            self.pipe.send(None)
+
+
+def _death(exitcode: int | None) -> str:
+    if exitcode is not None and exitcode < 0:
+        with contextlib.suppress(ValueError):
+            return f"killed by {signal.Signals(-exitcode).name}"
+    return f"gone (exit code {exitcode})"
+
+
+# ---- in the worker ----
+
+_say: Callable[[Any], None] | None = None
+
+
+def say(content: Any) -> None:
+    """Send a message to the parent of this worker; elsewhere it goes nowhere."""
+    if _say is not None:
+        _say(content)
+
+
+def in_worker() -> bool:
+    return _say is not None
+
+
+def _serve(pipe: Connection, prepare: Callable[..., None] | None, prepare_args: tuple) -> None:
+    """The life of a worker."""
+    global _say
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which decides.
+    inbox: SimpleQueue[Any] = SimpleQueue()
+    sending = threading.Lock()
+
+    def send(*message: Any) -> None:
+        with stopping.shielded(), sending, contextlib.suppress(OSError):
+            pipe.send(message)
+
+    _say = lambda content: send("said", content)  # noqa: E731
+    threading.Thread(target=_listen, args=(pipe, inbox), daemon=True).start()
+    with stopping.listening((signal.SIGTERM,)):
+        if prepare is not None:
+            prepare(*prepare_args)
+        gc.collect()
+        gc.freeze()  # What was imported stays; the collector need not look at it again for every run.
+        while True:
+            try:
+                with stopping.interruptible():
+                    call = inbox.get()
+            except stopping.Stopped:
+                return
+            if call is None:
+                return
+            function, args = call
+            try:
+                value = function(*args)
+            except stopping.Stopped:
+                return
+            except BaseException as error:
+                reason = str(error) if isinstance(error, MiaiError) else _one_line(error)
+                send("raised", reason, traceback.format_exc(), isinstance(error, MiaiError))
+            else:
+                send("done", value)
+            del call, function, args
+
+
+def _one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def _listen(pipe: Connection, inbox: SimpleQueue[Any]) -> None:
+    """Pass calls on. When the parent is gone, even if by SIGKILL, the pipe ends: stop what is under way."""
+    while True:
+        try:
+            message = pipe.recv()
+        except (EOFError, OSError):
+            break
+        inbox.put(message)
+        if message is None:
+            return
+    inbox.put(None)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(ORPHAN_GRACE)
+    os._exit(1)

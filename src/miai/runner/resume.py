@@ -1,0 +1,218 @@
+"""What is still to be done: runs that the store has already are left out, and two sweeps never do the same one.
+
+A *claim* is a lock that the operating system lets go when its process dies, however it dies. Who holds it makes the
+run. The lock's file remembers when a run of this fingerprint was last finished: a sweep that looked at the store
+before that moment learns of it without asking the store again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from miai import project
+from miai.errors import MiaiError
+from miai.runner.fingerprint import fingerprint, hash_file
+from miai.runner.task import Job
+from miai.tracking import Store, origin
+from miai.tracking.location import Location
+
+CLAIMS = "claims"
+CHECKPOINTS = "checkpoints"
+WORK = "work"
+CLAIM_DAYS = 7
+CHECKPOINT_DAYS = 90
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A job whose inputs are at hand.
+
+    Attributes:
+        inputs: files by role.
+        looked: when the store was asked what is finished (seconds since 1970).
+    """
+
+    job: Job
+    fingerprint: str
+    inputs: dict[str, Path]
+    looked: float
+
+
+@dataclass
+class Plan:
+    """What a sweep will do, by index of its jobs.
+
+    Attributes:
+        there: fingerprint and run id of those that need not be run.
+        same_as: those that are the same as an earlier job of this sweep, with its index.
+        impossible: those that cannot be run, with the reason.
+    """
+
+    todo: dict[int, Ready] = field(default_factory=dict)
+    there: dict[int, tuple[str, str]] = field(default_factory=dict)
+    same_as: dict[int, int] = field(default_factory=dict)
+    impossible: dict[int, str] = field(default_factory=dict)
+
+
+def plan(jobs: Sequence[Job], store: Store, resume: bool) -> Plan:
+    """Decide what is to be run.
+
+    Args:
+        resume: leave out the runs that are finished already.
+    """
+    looked = time.time()
+    finished: dict[str, dict[str, str]] = {}
+    if resume:
+        finished = {experiment: store.finished(experiment) for experiment in {job.experiment for job in jobs}}
+    result = Plan()
+    inputs = Inputs(store)
+    first: dict[tuple[str, str], int] = {}
+    for index, job in enumerate(jobs):
+        try:
+            ready = prepare(job, inputs, looked)
+        except MiaiError as error:
+            result.impossible[index] = str(error)
+            continue
+        place = (job.experiment, ready.fingerprint)
+        run_id = finished.get(job.experiment, {}).get(ready.fingerprint)
+        if run_id is not None:
+            result.there[index] = (ready.fingerprint, run_id)
+        elif place in first:
+            result.same_as[index] = first[place]
+        else:
+            first[place] = index
+            result.todo[index] = ready
+    return result
+
+
+def prepare(job: Job, inputs: Inputs, looked: float) -> Ready:
+    """Find a job's inputs and take its fingerprint.
+
+    Raises:
+        MiaiError: an input is not there.
+    """
+    references = dict(job.task.inputs(job.config))
+    files = {role: inputs.find(role, name, job.task.input_artifact) for role, name in references.items()}
+    hashes = {role: inputs.hash(path) for role, path in files.items()}
+    return Ready(job, fingerprint(job.task, job.config, hashes, references), files, looked)
+
+
+class Inputs:
+    """Files that runs take as inputs. Each reference is looked up, and each file read, once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._files: dict[tuple[str, str], Path] = {}
+        self._hashes: dict[Path, str] = {}
+
+    def find(self, role: str, reference: str, artifact: str) -> Path:
+        """The file that a reference means: a path (from the current folder or the root), or a run's artifact."""
+        key = (reference, artifact)
+        if key not in self._files:
+            self._files[key] = self._look_up(role, reference, artifact)
+        return self._files[key]
+
+    def _look_up(self, role: str, reference: str, artifact: str) -> Path:
+        for base in (Path.cwd(), project.root()):
+            path = base / Path(reference).expanduser()
+            if path.is_file():
+                return path.resolve()
+        if "/" in reference or Path(reference).suffix:
+            raise MiaiError(f"{role}: no such file: {reference!r} (from {Path.cwd()} or {project.root()}).")
+        try:
+            return self._store.artifact(reference, artifact)
+        except MiaiError as error:
+            raise MiaiError(f"{role}: {error}") from error
+
+    def hash(self, path: Path) -> str:
+        if path not in self._hashes:
+            self._hashes[path] = hash_file(path)
+        return self._hashes[path]
+
+
+class Claim:
+    """The right to make the run of one fingerprint in one experiment of one store."""
+
+    def __init__(self, location: Location, experiment: str, fingerprint: str) -> None:
+        name = hashlib.sha256(f"{location.uri}\n{experiment}\n{fingerprint}".encode()).hexdigest()[:32]
+        self._path = location.mlruns / CLAIMS / name
+        self._file: int | None = None
+
+    def take(self) -> bool:
+        """Try to get it; do not wait. False: another process is making this run."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(file).st_ino == self._path.stat().st_ino:
+                    self._file = file
+                    return True
+            except BlockingIOError:
+                os.close(file)
+                return False
+            except FileNotFoundError:
+                pass
+            os.close(file)  # An old claim was being cleared away: it was locked on a file that is no longer there.
+
+    @property
+    def held(self) -> bool:
+        return self._file is not None
+
+    def finished_since(self, moment: float) -> str | None:
+        """The id of a run of this fingerprint that was finished after `moment` (seconds since 1970), or `None`."""
+        assert self._file is not None
+        try:
+            data = json.loads(os.pread(self._file, 4096, 0))
+            return str(data["run_id"]) if float(data["finished"]) >= moment else None
+        except (ValueError, KeyError, TypeError):
+            return None
+
+    def mark_finished(self, run_id: str) -> None:
+        """Remember, for sweeps that looked at the store before, that the run is there."""
+        assert self._file is not None
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, json.dumps({"run_id": run_id, "finished": time.time()}).encode(), 0)
+
+    def release(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def work_folder(location: Location, key: str) -> Path:
+    """Make a run's own folder; its name says whose it is."""
+    folder = location.mlruns / WORK / f"{origin.host()}.{os.getpid()}.{key}"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def clean_up(location: Location) -> None:
+    """Remove work folders of dead processes of this host, and claims and checkpoints that nothing has used for long."""
+    for folder in (location.mlruns / WORK).glob("*.*.*"):
+        owner, pid, _ = folder.name.rsplit(".", 2)
+        if owner == origin.host() and pid.isdigit() and not origin.is_alive(int(pid), None):
+            shutil.rmtree(folder, ignore_errors=True)
+    now = time.time()
+    for claim in (location.mlruns / CLAIMS).glob("*"):
+        with contextlib.suppress(OSError):
+            if now - claim.stat().st_mtime > CLAIM_DAYS * 86_400:
+                file = os.open(claim, os.O_RDWR)
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    claim.unlink()
+                finally:
+                    os.close(file)
+    for folder in (location.mlruns / CHECKPOINTS).glob("*"):
+        with contextlib.suppress(OSError):
+            if now - folder.stat().st_mtime > CHECKPOINT_DAYS * 86_400:
+                shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,105 @@
+"""A task is what a run does. Each file of `runner/tasks/` has one, as `TASK`; they are found by themselves."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from miai.errors import MiaiError
+from miai.kernel_cache import PACKAGE
+
+if TYPE_CHECKING:
+    from miai.runner.context import RunContext
+
+Config = Mapping[str, Any]
+"""A resolved configuration: plain dicts, lists, strings, numbers, booleans, None."""
+
+TASKS_PACKAGE = "miai.runner.tasks"
+
+
+def no_inputs(config: Config) -> dict[str, str]:
+    """The inputs of a task that needs none."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a run does.
+
+    Attributes:
+        name: as in the configuration (`task: train`).
+        sources: files and folders under `src/miai` that affect the results; their hash is in the fingerprint.
+        run: does it. A module-level function, so that a worker process can find it.
+        name_of: the run's name for people.
+        inputs: what the run needs from others, by role: a path, or the id (its beginning, the name) of a run, which
+            stands for that run's artifact `input_artifact`.
+        input_artifact: see `inputs`.
+        irrelevant: top-level keys of the configuration that do not affect this task's results, beside those that
+            never do (`fingerprint.IRRELEVANT`).
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    run: Callable[[Config, RunContext], None]
+    name_of: Callable[[Config], str]
+    inputs: Callable[[Config], Mapping[str, str]] = no_inputs
+    input_artifact: str = "table.npz"
+    irrelevant: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        missing = [source for source in self.sources if not (PACKAGE / source).exists()]
+        if missing:
+            raise ValueError(f"task {self.name!r}: no such source under {PACKAGE}: {', '.join(missing)}")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run to be made.
+
+    Attributes:
+        config: resolved and valid.
+        experiment: the experiment of the store that the run goes into; for a study, its name.
+        stage: the study's stage, "" outside one.
+        tags: further tags of the run.
+    """
+
+    task: Task
+    config: Config
+    experiment: str
+    stage: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.task.name_of(self.config)
+
+
+def tasks(package: str = TASKS_PACKAGE) -> dict[str, Task]:
+    """All tasks by name: every module of `package` has one.
+
+    Raises:
+        MiaiError: a module has none, or two have one name.
+    """
+    found: dict[str, Task] = {}
+    where: dict[str, str] = {}
+    for module in task_modules(package):
+        task = getattr(importlib.import_module(module), "TASK", None)
+        if not isinstance(task, Task):
+            raise MiaiError(f"{module}: a file of tasks must define TASK, a miai.runner.Task.")
+        if task.name in found:
+            raise MiaiError(f"{module}: the task's name {task.name!r} is taken by {where[task.name]}.")
+        found[task.name], where[task.name] = task, module
+    return found
+
+
+def task_modules(package: str = TASKS_PACKAGE) -> list[str]:
+    """Names of the modules that hold tasks, without importing them."""
+    folder = importlib.import_module(package)
+    return sorted(
+        f"{package}.{module.name}"
+        for module in pkgutil.iter_modules(folder.__path__)
+        if not module.name.startswith("_")
+    )

@@ -1,0 +1,43 @@
+"""`history.parquet`: every metric of a run, one row a step. Reading a study from these takes a fraction of the time
+that asking MLflow for each metric's history does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow
+
+HISTORY_FILE = "history.parquet"
+
+
+def write_history(path: Path, rows: Iterable[tuple[int, Mapping[str, float]]]) -> None:
+    """Write rows of metrics: column `step` (int64), then one float64 column a metric in order of first appearance.
+
+    Rows of one step are merged (a later value of a metric wins), steps ascend, and a metric that a step lacks is null.
+    The file is written to a temporary name and moved.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    by_step: dict[int, dict[str, float]] = {}
+    names: dict[str, None] = {}
+    for step, metrics in rows:
+        by_step.setdefault(step, {}).update(metrics)
+        names.update(dict.fromkeys(metrics))
+    steps = sorted(by_step)
+    columns = {"step": pyarrow.array(steps, pyarrow.int64())}
+    for name in names:
+        columns[name] = pyarrow.array([by_step[step].get(name) for step in steps], pyarrow.float64())
+    temporary = path.with_name(path.name + ".part")
+    parquet.write_table(pyarrow.table(columns), temporary, compression="zstd")
+    temporary.replace(path)
+
+
+def read_history(path: Path) -> pyarrow.Table:
+    """Read a run's history as a `pyarrow.Table` (`.to_pandas()` for a data frame)."""
+    from pyarrow import parquet
+
+    return parquet.read_table(path)

@@ -1,0 +1,390 @@
+"""The store of runs: start here to write a run (`Store.start`) or to read some (`Store.runs`, `Store.run`).
+
+Only this package imports MLflow, and only when a store is first used. Reading raises a `MiaiError` in one line when
+the store cannot be reached. Writing does not: the run goes on and is kept on disk (see `spool`).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import socket
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from miai.errors import MiaiError
+from miai.tracking import database, origin, spool
+from miai.tracking.location import DATABASES, Location, local_path, locate, scheme_of, use_mlflow_defaults
+from miai.tracking.record import FINGERPRINT_TAG, FINISHED, KILLED, RunRecord
+from miai.tracking.run_log import RunLog
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+    from mlflow.tracking import MlflowClient
+
+T = TypeVar("T")
+
+PAGE = 1000
+"""Runs a request."""
+
+RETRY_AFTER = 30.0
+"""Seconds for which a store that could not be reached is not asked again by runs that start."""
+
+PROBE_TIMEOUT = 3.0
+
+
+class StoreUnreachableError(MiaiError):
+    """The store does not answer, or refuses."""
+
+
+def open_store(uri: str | None = None, artifacts: str | None = None, root: Path | None = None) -> Store:
+    """Return the store that the settings name (see `location.locate`). Nothing is opened before it is used.
+
+    Raises:
+        MiaiError: the address is of a kind that MLflow does not take.
+    """
+    return Store(locate(uri, artifacts, root))
+
+
+class Store:
+    """A tracking store. One object a process; not for several threads.
+
+    Args:
+        location: where it is.
+        tell: is given each line that the user has to see (a store that cannot be reached, an experiment that was
+            restored); by default they are logged as warnings.
+    """
+
+    def __init__(self, location: Location, tell: Callable[[str], None] | None = None) -> None:
+        self.location = location
+        self.tell = tell or logging.getLogger("miai.tracking").warning
+        self._client: MlflowClient | None = None
+        self._experiment_ids: dict[str, str] = {}
+        self._unreachable_since: float | None = None
+        self._told = False
+
+    # ---- the connection ----
+
+    @property
+    def client(self) -> MlflowClient:
+        """MLflow's client; the first use creates the store if it is a SQLite file that does not exist.
+
+        Raises:
+            StoreUnreachableError: it cannot be opened.
+        """
+        if self._client is None:
+            self._client = self._connect()
+        return self._client
+
+    def _connect(self) -> MlflowClient:
+        use_mlflow_defaults()
+        location = self.location
+        self._probe()
+        try:
+            from mlflow.tracking import MlflowClient
+
+            if location.database is not None:
+                database.write_without_waiting_for_the_disk()
+                database.create(location.database, location.artifacts or "")
+                return MlflowClient(location.uri)
+            if scheme_of(location.uri) in DATABASES:
+                from filelock import FileLock
+
+                location.mlruns.mkdir(parents=True, exist_ok=True)
+                with FileLock(location.mlruns / "database.lock"):  # MLflow creates the tables at the first connection.
+                    client = MlflowClient(location.uri)
+                    client.search_experiments(max_results=1)
+                    return client
+            return MlflowClient(location.uri)
+        except Exception as error:
+            raise self.unreachable(error) from error
+
+    def _probe(self) -> None:
+        """Ask a database server's port first: MLflow retries a closed one for the better part of an hour."""
+        address = urlsplit(self.location.uri)
+        if scheme_of(self.location.uri) in DATABASES and address.hostname:
+            port = address.port or {"postgresql": 5432, "mysql": 3306}.get(scheme_of(self.location.uri), 1433)
+            try:
+                socket.create_connection((address.hostname, port), PROBE_TIMEOUT).close()
+            except OSError as error:
+                raise self.unreachable(error) from error
+
+    @property
+    def shown_uri(self) -> str:
+        """The address without a password."""
+        return re.sub(r"//([^:@/]+):[^@/]+@", r"//\1:…@", self.location.uri)
+
+    def unreachable(self, error: Exception) -> StoreUnreachableError:
+        """Note that the store failed, and put `error` into one line."""
+        self._unreachable_since = time.monotonic()
+        return StoreUnreachableError(f"tracking.uri: {self.shown_uri} cannot be reached: {first_line(error)}")
+
+    def tell_kept(self, reason: str) -> None:
+        """Tell the user, once, that runs are being kept on disk."""
+        self.tell_once(f"{reason} Runs are kept in {self.location.mlruns / spool.FOLDER}; upload them with: miai sync")
+
+    def tell_once(self, line: str) -> None:
+        """Tell the user that the store failed, if that has not been said yet."""
+        if not self._told:
+            self._told = True
+            self.tell(line)
+
+    def is_down(self) -> bool:
+        """Whether the store failed a moment ago, so that it is not worth a wait."""
+        since = self._unreachable_since
+        return since is not None and time.monotonic() - since < RETRY_AFTER
+
+    def ask(self, question: Callable[[MlflowClient], T]) -> T:
+        """Call MLflow, and put whatever goes wrong into one line."""
+        client = self.client
+        try:
+            answer = question(client)
+        except MiaiError:
+            raise
+        except Exception as error:
+            raise self.unreachable(error) from error
+        self._unreachable_since = None
+        return answer
+
+    # ---- experiments ----
+
+    def experiments(self) -> list[str]:
+        """Names of the experiments that hold runs of Miai or may, without MLflow's own `Default`."""
+        found = self.ask(lambda client: client.search_experiments(max_results=PAGE))
+        return sorted(experiment.name for experiment in found if experiment.experiment_id != "0")
+
+    def prepare(self, experiment: str) -> str:
+        """Create the experiment unless it exists, restore it if it was deleted in MLflow, and return its id."""
+        if experiment not in self._experiment_ids:
+            self._experiment_ids[experiment] = self.ask(lambda client: self._create_or_get(client, experiment))
+        return self._experiment_ids[experiment]
+
+    def _create_or_get(self, client: MlflowClient, name: str) -> str:
+        from mlflow.exceptions import MlflowException
+
+        found = client.get_experiment_by_name(name)
+        if found is None:
+            artifacts = self.location.artifacts
+            place = f"{artifacts}/{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}" if artifacts else None
+            try:
+                return client.create_experiment(name, artifact_location=place)
+            except MlflowException as error:
+                found = client.get_experiment_by_name(name)  # Another process may have been quicker.
+                if found is None:
+                    raise error
+        if found.lifecycle_stage == "deleted":
+            client.restore_experiment(found.experiment_id)
+            self.tell(
+                f"Experiment {name!r} had been deleted in MLflow; it was restored, with its runs "
+                f"(to be rid of them: delete it again, then `mlflow gc`)."
+            )
+        return str(found.experiment_id)
+
+    def _known(self, client: MlflowClient, experiment: str) -> str | None:
+        """The id of an experiment that is there and not deleted."""
+        found = client.get_experiment_by_name(experiment)
+        return str(found.experiment_id) if found is not None and found.lifecycle_stage == "active" else None
+
+    # ---- reading ----
+
+    def runs(self, experiment: str) -> list[RunRecord]:
+        """All runs of an experiment, oldest first; also those that are still kept on this machine.
+
+        Raises:
+            StoreUnreachableError: the store does not answer.
+        """
+
+        def search(client: MlflowClient) -> list[RunRecord]:
+            known = self._known(client, experiment)
+            return [self._record(run, experiment) for run in self._search(client, [known] if known else [], "")]
+
+        found = self.ask(search)
+        there = {record.run_id for record in found}
+        kept = [record for record in self._kept() if record.experiment == experiment and record.run_id not in there]
+        return sorted([*found, *kept], key=lambda record: (record.started, record.run_id))
+
+    def run(self, name: str) -> RunRecord:
+        """Find one run by its id, the beginning of its id (at least 4 characters), or its name.
+
+        Raises:
+            MiaiError: there is none, or more than one.
+        """
+        if not name:
+            raise MiaiError("run: an empty id; give a run's id, its first characters, or its name.")
+        kept = [record for record in self._kept() if record.run_id == name or record.name == name]
+        if len(kept) == 1 and kept[0].run_id == name:
+            return kept[0]
+        records = [*self.ask(lambda client: self._find(client, name)), *kept]
+        records = list({record.run_id: record for record in records}.values())
+        if len(records) == 1:
+            return records[0]
+        if not records:
+            raise MiaiError(f"run: the store {self.shown_uri} has no run with the id or name {name!r}.")
+        some = ", ".join(f"{record.run_id[:8]} ({record.experiment}: {record.name})" for record in records[:5])
+        raise MiaiError(f"run: {name!r} fits {len(records)} runs: {some}{', …' if len(records) > 5 else ''}.")
+
+    def _find(self, client: MlflowClient, name: str) -> list[RunRecord]:
+        names = {e.experiment_id: e.name for e in client.search_experiments(max_results=PAGE)}
+        filters = []
+        if re.fullmatch(r"[0-9a-f]{4,}", name):
+            filters.append(f"attributes.run_id LIKE '{name}%'")
+        if "'" not in name:
+            filters.append(f"attributes.run_name = '{name}'")
+        for text in filters:
+            found = self._search(client, list(names), text)
+            if found:
+                return [self._record(run, names[run.info.experiment_id]) for run in found]
+        return []
+
+    def finished(self, experiment: str) -> dict[str, str]:
+        """Ids of the finished runs by fingerprint (the newest of each), those kept on this machine included.
+
+        A store that cannot be reached is told to the user and counts as empty: a sweep then goes on.
+        """
+
+        def search(client: MlflowClient) -> list[tuple[int, str, str]]:
+            known = self._known(client, experiment)
+            runs = self._search(client, [known] if known else [], f"attributes.status = '{FINISHED}'")
+            return [(run.info.start_time, run.data.tags.get(FINGERPRINT_TAG, ""), run.info.run_id) for run in runs]
+
+        try:
+            found = [] if self.is_down() else self.ask(search)
+        except StoreUnreachableError as error:
+            self.tell_kept(str(error))
+            found = []
+        for record in self._kept():
+            if record.experiment == experiment and record.status == FINISHED:
+                found.append((int(record.started.timestamp() * 1000), record.fingerprint, record.run_id))
+        return {fingerprint: run_id for _, fingerprint, run_id in sorted(found) if fingerprint}
+
+    def close_dead_runs(self) -> list[str]:
+        """End, as KILLED, the runs of this host that still say RUNNING though their process is gone.
+
+        Returns:
+            their ids. Data that such a run was keeping on disk is removed.
+
+        Raises:
+            StoreUnreachableError: the store does not answer.
+        """
+        spool.remove_abandoned(self.location.mlruns)
+
+        def close(client: MlflowClient) -> list[str]:
+            experiments = [e.experiment_id for e in client.search_experiments(max_results=PAGE)]
+            text = f"attributes.status = 'RUNNING' and tags.`{origin.HOST_TAG}` = '{origin.host()}'"
+            dead = [run for run in self._search(client, experiments, text) if not _lives(run.data.tags)]
+            for run in dead:
+                client.set_terminated(run.info.run_id, KILLED)
+            return [run.info.run_id for run in dead]
+
+        return self.ask(close)
+
+    def artifacts(self, run: RunRecord | str) -> list[str]:
+        """Paths of a run's artifacts (files, relative to the run's folder), sorted."""
+        record = self.run(run) if isinstance(run, str) else run
+        folder = local_path(record.artifact_uri)
+        if folder is not None:
+            return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+        def listing(client: MlflowClient, path: str | None = None) -> list[str]:
+            found = []
+            for item in client.list_artifacts(record.run_id, path):
+                found += listing(client, item.path) if item.is_dir else [item.path]
+            return found
+
+        return sorted(self.ask(listing))
+
+    def artifact(self, run: RunRecord | str, name: str) -> Path:
+        """A local file with the content of a run's artifact. A remote one is downloaded once.
+
+        Raises:
+            MiaiError: the run has no such artifact.
+        """
+        record = self.run(run) if isinstance(run, str) else run
+        folder = local_path(record.artifact_uri)
+        if folder is None:
+            folder = self.location.mlruns / "downloads" / record.run_id
+            if not (folder / name).is_file():
+                if name not in self.artifacts(record):
+                    raise self._no_artifact(record, name)
+                folder.mkdir(parents=True, exist_ok=True)
+                self.ask(lambda client: client.download_artifacts(record.run_id, name, str(folder)))
+        if not (folder / name).is_file():
+            raise self._no_artifact(record, name)
+        return folder / name
+
+    def _no_artifact(self, record: RunRecord, name: str) -> MiaiError:
+        there = ", ".join(self.artifacts(record)[:10]) or "none"
+        return MiaiError(f"run {record.run_id} ({record.name}) has no artifact {name!r}; it has: {there}.")
+
+    # ---- writing ----
+
+    def start(
+        self,
+        experiment: str,
+        name: str,
+        config: Mapping[str, Any],
+        tags: Mapping[str, str],
+        work: Path,
+    ) -> RunLog:
+        """Start a run. It always starts: where the store does not answer, the run is kept on disk.
+
+        Args:
+            experiment: created if it is not there.
+            name: the run's name for people.
+            config: the resolved configuration (plain dicts, lists, strings, numbers); kept whole as `config.yaml`,
+                and as parameters as far as MLflow takes them.
+            tags: the caller's; host, process, commit and versions are added.
+            work: an existing folder of the run's own, for files on their way to the store.
+        """
+        return RunLog(self, experiment, name, config, tags, work)
+
+    # ---- inside ----
+
+    def _kept(self) -> list[RunRecord]:
+        return spool.kept_runs(self.location)
+
+    def _search(self, client: MlflowClient, experiment_ids: list[str], text: str) -> list[Run]:
+        found: list[Run] = []
+        token = None
+        while experiment_ids:
+            page = client.search_runs(experiment_ids, text, max_results=PAGE, page_token=token)
+            found += page
+            token = page.token
+            if not token:
+                break
+        return found
+
+    def _record(self, run: Run, experiment: str) -> RunRecord:
+        info = run.info
+        return RunRecord(
+            run_id=info.run_id,
+            experiment=experiment,
+            name=info.run_name or "",
+            status=info.status,
+            params=dict(run.data.params),
+            tags=dict(run.data.tags),
+            metrics=dict(run.data.metrics),
+            started=datetime.fromtimestamp(info.start_time / 1000, UTC),
+            ended=datetime.fromtimestamp(info.end_time / 1000, UTC) if info.end_time else None,
+            artifact_uri=info.artifact_uri,
+        )
+
+
+def _lives(tags: Mapping[str, str]) -> bool:
+    """Whether the process that a run's tags name still lives. A run without such tags is not ours to judge."""
+    with suppress(KeyError, ValueError):
+        started = tags.get(origin.PID_STARTED_TAG)
+        return origin.is_alive(int(tags[origin.PID_TAG]), float(started) if started else None)
+    return True
+
+
+def first_line(error: BaseException) -> str:
+    """An error in one line, with its type where the message alone would not say much."""
+    text = " ".join(str(error).split())
+    text = text if len(text) <= 300 else text[:299] + "…"
+    return text if text and isinstance(error, MiaiError) else f"{type(error).__name__}: {text}".rstrip(": ")
