@@ -19,6 +19,10 @@ FIRST = 1
 SECOND = -1
 PASS = -1
 """The move of a player who passes, in games that have it. Every other move is a flat index, 0 or more."""
+RESIGN = -2
+"""What a player may answer in place of a move: it gives the game up. Never a move of a game."""
+RESIGN = -2
+"""What a player answers instead of a move when it gives the game up. `Game.play` does not take it."""
 
 Position = TypeVar("Position", bound=Hashable)
 
