@@ -50,6 +50,8 @@ class Checkpoints:
 
     def load(self) -> tuple[dict[str, np.ndarray], list[Row]] | None:
         """Return the arrays and rows of the last checkpoint, or `None` if there is none that can be read."""
+        for half in self.folder.rglob(".*.part"):
+            half.unlink(missing_ok=True)
         path = self.folder / CHECKPOINT_FILE
         if not path.is_file():
             return None

@@ -9,7 +9,7 @@ import time
 import traceback
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +19,7 @@ from miai.runner.checkpoint import Checkpoints
 from miai.runner.context import RunContext, available_cores
 from miai.runner.resume import CHECKPOINTS, Claim, Inputs, Ready, clean_up, prepare, work_folder
 from miai.runner.task import Job
-from miai.tracking import FAILED, FINISHED, KILLED, RunLog, Store, StoreUnreachableError
+from miai.tracking import FAILED, FINISHED, KILLED, RunLog, Store, StoreUnreachableError, origin
 from miai.tracking.location import Location
 from miai.tracking.record import FINGERPRINT_TAG, STUDY_TAG
 from miai.tracking.store import first_line
@@ -42,6 +42,7 @@ class Outcome:
         seconds: all of it; `task_seconds`: the task's own part, the rest being tracking.
         final: the final metrics, by name without `final/`.
         kept: the run is on this machine's disk, not in the store.
+        stopped_by: the signal that stopped a single run (see `run_one`).
     """
 
     status: Status
@@ -54,6 +55,14 @@ class Outcome:
     task_seconds: float = 0.0
     final: dict[str, float] = field(default_factory=dict)
     kept: bool = False
+    stopped_by: int | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """128 + the signal that stopped it (130 for Ctrl-C), 1 if it failed, else 0."""
+        if self.stopped_by is not None:
+            return 128 + self.stopped_by
+        return 0 if self.status in ("finished", "there") else 1
 
 
 def run_one(
@@ -82,7 +91,7 @@ def run_one(
         store.close_dead_runs()
     ready = prepare(job, Inputs(store), time.time())
     with stopping.listening():
-        return execute(
+        outcome = execute(
             ready,
             store,
             regardless=True,
@@ -90,6 +99,9 @@ def run_one(
             workers=workers or available_cores(),
             on_progress=on_progress,
         )
+        stopped_by = stopping.requested()
+        stopping.forget()
+    return replace(outcome, stopped_by=stopped_by)
 
 
 def execute(
@@ -241,6 +253,7 @@ def prepare_worker(location: Location) -> None:
     _worker_store = Store(location, tell=lambda line: pool.say(("notice", line)))
     with contextlib.suppress(StoreUnreachableError):
         _ = _worker_store.client
+    origin.code_tags()
 
 
 def execute_in_worker(ready: Ready, regardless: bool, continue_killed: bool) -> Outcome:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import connection, forkserver
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import Any
 
@@ -47,6 +48,9 @@ PRELOADED = (
     "miai.runner.execute",
     "__main__",
 )
+LEAVE = b""
+"""Sent in place of a call: there are no more."""
+
 MAX_DEATHS = 3
 """A call whose worker died this often is given up."""
 
@@ -302,7 +306,7 @@ class _Worker:
         if self.call is not None:
             self.terminate()
         with contextlib.suppress(OSError):
-            self.pipe.send(None)
+            self.pipe.send_bytes(LEAVE)
 
 
 def _death(exitcode: int | None) -> str:
@@ -353,17 +357,14 @@ def _serve(pipe: Connection, prepare: Callable[..., None] | None, prepare_args: 
                 return
             if call is None:
                 return
-            function, args = call
             try:
-                value = function(*args)
+                function, args = ForkingPickler.loads(call)
+                send("done", function(*args))
             except stopping.Stopped:
                 return
             except BaseException as error:
                 reason = str(error) if isinstance(error, MiaiError) else _one_line(error)
                 send("raised", reason, traceback.format_exc(), isinstance(error, MiaiError))
-            else:
-                send("done", value)
-            del call, function, args
 
 
 def _one_line(error: BaseException) -> str:
@@ -372,14 +373,17 @@ def _one_line(error: BaseException) -> str:
 
 
 def _listen(pipe: Connection, inbox: SimpleQueue[Any]) -> None:
-    """Pass calls on. When the parent is gone, even if by SIGKILL, the pipe ends: stop what is under way."""
+    """Pass calls on, as they came: what cannot be unpickled is the call's error, not this thread's.
+
+    When the parent is gone, even if by SIGKILL, the pipe ends: stop what is under way.
+    """
     while True:
         try:
-            message = pipe.recv()
+            message = pipe.recv_bytes()
         except (EOFError, OSError):
             break
-        inbox.put(message)
-        if message is None:
+        inbox.put(message or None)
+        if not message:
             return
     inbox.put(None)
     os.kill(os.getpid(), signal.SIGTERM)

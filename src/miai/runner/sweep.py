@@ -152,6 +152,9 @@ class _Sweep:
     def run_serially(self) -> None:
         with stopping.interruptible():
             self.look()
+        self._one_after_another(workers=1)
+
+    def _one_after_another(self, workers: int) -> None:
         with self.display:
             waiting = list(self.plan.todo)
             while waiting and not self._enough():
@@ -161,6 +164,7 @@ class _Sweep:
                     self.store,
                     regardless=not self.resume,
                     continue_killed=self.resume,
+                    workers=workers,
                     on_progress=lambda done, total, index=index: self._progress(index, done, total),  # type: ignore[misc]
                 )
                 if outcome.status == "busy":
@@ -179,6 +183,9 @@ class _Sweep:
         with pool.WorkerPool(size, modules, prepare_worker, (self.location,)) as workers:
             with stopping.interruptible():
                 self.look()
+            if len(self.plan.todo) == 1:  # A single run stays here, and spreads its own units over all cores.
+                self._one_after_another(size)
+                return
             deaths: dict[int, int] = {}
             for index, ready in self.plan.todo.items():
                 self._submit(workers, index, ready)

@@ -17,12 +17,14 @@ ALLOWED = "sqlite:///PATH.db, http(s)://HOST:PORT, postgresql://…, mysql://…
 
 MLFLOW_DEFAULTS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
     "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1",
     "MLFLOW_HTTP_REQUEST_BACKOFF_JITTER": "0.1",
 }
-"""MLflow waits minutes for a server that is down; a run that can be kept on disk need not. The user's values win."""
+"""MLflow waits minutes for a server that is down; a run that can be kept on disk need not. It also prints a line a run,
+and reports what it is used for. The user's own values win."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Location:
     uri: str
     artifacts: str | None
     mlruns: Path
+
+    @property
+    def shown(self) -> str:
+        """The address without a password."""
+        return re.sub(r"//([^:@/]+):[^@/]+@", r"//\1:…@", self.uri)
 
     @property
     def database(self) -> Path | None:

@@ -31,6 +31,9 @@ BATCH = 1000
 """MLflow's limit of metrics a request."""
 
 FLUSH_SECONDS = 5.0
+UNFINISHED = ".*.part"
+"""Names of files that are being copied; one that stays was being copied when its process died."""
+
 CONFIG_FILE = "config.yaml"
 LAST = ".last"
 """Folder of the files that are stored at a run's end; the dot keeps it apart from the artifacts beside it."""
@@ -277,7 +280,7 @@ class RunLog:
             self.key,
             spool.KeptRun(
                 key=self.key,
-                uri=self._store.location.uri,
+                uri=self._store.location.shown,
                 run_id=self.run_id if self._created else None,
                 experiment=self.experiment,
                 name=self.name,
@@ -300,7 +303,7 @@ def copy_whole(source: Path, target: Path) -> None:
                 copy_whole(file, target / file.relative_to(source))
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}{UNFINISHED.removeprefix('.*')}")
     shutil.copyfile(source, temporary)
     temporary.replace(target)
 

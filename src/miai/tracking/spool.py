@@ -115,7 +115,7 @@ def kept_runs(location: Location) -> list[RunRecord]:
     records = []
     for folder in _folders(location.mlruns):
         run = _read(folder)
-        if run.uri != location.uri:
+        if run is None or run.uri != location.shown:
             continue
         finals = {name: value for _, _, values in run.rows for name, value in values.items()}
         records.append(
@@ -140,11 +140,14 @@ def _folders(mlruns: Path) -> list[Path]:
     return sorted(p for p in (mlruns / FOLDER).glob("[!.]*") if (p / RUN_FILE).is_file())
 
 
-def _read(folder: Path) -> KeptRun:
+def _read(folder: Path) -> KeptRun | None:
+    """Read a kept run; `None` if it has just been uploaded by another process."""
     try:
         data = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
         data["rows"] = [(int(moment), int(step), values) for moment, step, values in data["rows"]]
         return KeptRun(**data)
+    except FileNotFoundError:
+        return None
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise MiaiError(f"{folder / RUN_FILE}: not a run that was kept ({error}); move the folder away.") from error
 
@@ -173,7 +176,9 @@ def sync(store: Store, adopt: bool = False) -> SyncReport:
         store.ask(lambda client: client.search_experiments(max_results=1))
         for folder in _folders(mlruns):
             run = _read(folder)
-            if run.uri != store.location.uri and not adopt:
+            if run is None:
+                continue
+            if run.uri != store.location.shown and not adopt:
                 report.elsewhere[run.key] = run.uri
                 continue
             try:

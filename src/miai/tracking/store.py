@@ -6,9 +6,13 @@ the store cannot be reached. Writing does not: the run goes on and is kept on di
 
 from __future__ import annotations
 
+import atexit
+import functools
+import gc
 import logging
 import re
 import socket
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -21,7 +25,7 @@ from miai.errors import MiaiError
 from miai.tracking import database, origin, spool
 from miai.tracking.location import DATABASES, Location, local_path, locate, scheme_of, use_mlflow_defaults
 from miai.tracking.record import FINGERPRINT_TAG, FINISHED, KILLED, RunRecord
-from miai.tracking.run_log import RunLog
+from miai.tracking.run_log import UNFINISHED, RunLog
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -88,6 +92,8 @@ class Store:
         try:
             from mlflow.tracking import MlflowClient
 
+            logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)  # Retries are no news.
+            _leave_quickly()
             if location.database is not None:
                 database.write_without_waiting_for_the_disk()
                 database.create(location.database, location.artifacts or "")
@@ -114,15 +120,10 @@ class Store:
             except OSError as error:
                 raise self.unreachable(error) from error
 
-    @property
-    def shown_uri(self) -> str:
-        """The address without a password."""
-        return re.sub(r"//([^:@/]+):[^@/]+@", r"//\1:…@", self.location.uri)
-
     def unreachable(self, error: Exception) -> StoreUnreachableError:
         """Note that the store failed, and put `error` into one line."""
         self._unreachable_since = time.monotonic()
-        return StoreUnreachableError(f"tracking.uri: {self.shown_uri} cannot be reached: {first_line(error)}")
+        return StoreUnreachableError(f"tracking.uri: {self.location.shown} cannot be reached: {first_line(error)}")
 
     def tell_kept(self, reason: str) -> None:
         """Tell the user, once, that runs are being kept on disk."""
@@ -203,10 +204,9 @@ class Store:
             known = self._known(client, experiment)
             return [self._record(run, experiment) for run in self._search(client, [known] if known else [], "")]
 
-        found = self.ask(search)
-        there = {record.run_id for record in found}
-        kept = [record for record in self._kept() if record.experiment == experiment and record.run_id not in there]
-        return sorted([*found, *kept], key=lambda record: (record.started, record.run_id))
+        records = {record.run_id: record for record in self.ask(search)}
+        records.update({record.run_id: record for record in self._kept() if record.experiment == experiment})
+        return sorted(records.values(), key=lambda record: (record.started, record.run_id))
 
     def run(self, name: str) -> RunRecord:
         """Find one run by its id, the beginning of its id (at least 4 characters), or its name.
@@ -224,7 +224,7 @@ class Store:
         if len(records) == 1:
             return records[0]
         if not records:
-            raise MiaiError(f"run: the store {self.shown_uri} has no run with the id or name {name!r}.")
+            raise MiaiError(f"run: the store {self.location.shown} has no run with the id or name {name!r}.")
         some = ", ".join(f"{record.run_id[:8]} ({record.experiment}: {record.name})" for record in records[:5])
         raise MiaiError(f"run: {name!r} fits {len(records)} runs: {some}{', …' if len(records) > 5 else ''}.")
 
@@ -279,6 +279,9 @@ class Store:
             dead = [run for run in self._search(client, experiments, text) if not _lives(run.data.tags)]
             for run in dead:
                 client.set_terminated(run.info.run_id, KILLED)
+                folder = local_path(run.info.artifact_uri)
+                for half in folder.rglob(UNFINISHED) if folder else ():
+                    half.unlink(missing_ok=True)
             return [run.info.run_id for run in dead]
 
         return self.ask(close)
@@ -288,7 +291,8 @@ class Store:
         record = self.run(run) if isinstance(run, str) else run
         folder = local_path(record.artifact_uri)
         if folder is not None:
-            return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+            files = (file for file in folder.rglob("*") if file.is_file() and not file.match(UNFINISHED))
+            return sorted(file.relative_to(folder).as_posix() for file in files)
 
         def listing(client: MlflowClient, path: str | None = None) -> list[str]:
             found = []
@@ -311,11 +315,17 @@ class Store:
             if not (folder / name).is_file():
                 if name not in self.artifacts(record):
                     raise self._no_artifact(record, name)
-                folder.mkdir(parents=True, exist_ok=True)
-                self.ask(lambda client: client.download_artifacts(record.run_id, name, str(folder)))
+                self._download(record.run_id, name, folder / name)
         if not (folder / name).is_file():
             raise self._no_artifact(record, name)
         return folder / name
+
+    def _download(self, run_id: str, name: str, target: Path) -> None:
+        """Download to another place and move, so that a file in the cache is whole."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".") as temporary:
+            found = self.ask(lambda client: client.download_artifacts(run_id, name, temporary))
+            Path(found).replace(target)
 
     def _no_artifact(self, record: RunRecord, name: str) -> MiaiError:
         there = ", ".join(self.artifacts(record)[:10]) or "none"
@@ -373,6 +383,12 @@ class Store:
             ended=datetime.fromtimestamp(info.end_time / 1000, UTC) if info.end_time else None,
             artifact_uri=info.artifact_uri,
         )
+
+
+@functools.cache
+def _leave_quickly() -> None:
+    """Spare the interpreter its last search for garbage: with MLflow imported, it takes most of a second."""
+    atexit.register(gc.freeze)
 
 
 def _lives(tags: Mapping[str, str]) -> bool:
