@@ -209,16 +209,20 @@ class GoGame:
         Raises:
             ValueError: as `play`.
         """
-        if colour not in (FIRST, SECOND):
-            raise ValueError(f"colour must be {FIRST} or {SECOND}, got {colour!r}")
-        before = self._turns[-1], self._keys[-1]
-        self._turns[-1] = colour
-        self._keys[-1] = self._key(int(zobrist.stones_key(self.state[0])), colour)
+        before = self.to_play
+        self.give_turn(colour)
         try:
             self.play(move)
         except ValueError:
-            self._turns[-1], self._keys[-1] = before
+            self.give_turn(before)
             raise
+
+    def give_turn(self, colour: int) -> None:
+        """Let `colour` (+1 or −1) move next, as GTP does when it asks for a move of either side."""
+        if colour not in (FIRST, SECOND):
+            raise ValueError(f"colour must be {FIRST} or {SECOND}, got {colour!r}")
+        self._turns[-1] = colour
+        self._keys[-1] = self._key(int(zobrist.stones_key(self.state[0])), colour)
 
     def undo(self) -> None:
         """Take the last move back, or the resignation if there was one.
