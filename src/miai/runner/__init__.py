@@ -2,7 +2,6 @@
 
 from miai.runner.context import RunContext
 from miai.runner.execute import Outcome, run_one
-from miai.runner.fingerprint import fingerprint
 from miai.runner.pool import start_early
 from miai.runner.sweep import LAUNCHERS, SweepResult, run_jobs
 from miai.runner.task import Job, Task, task_modules, tasks
@@ -14,7 +13,6 @@ __all__ = [
     "RunContext",
     "SweepResult",
     "Task",
-    "fingerprint",
     "run_jobs",
     "run_one",
     "start_early",

@@ -15,6 +15,7 @@ from miai.errors import MiaiError
 from miai.runner import pool, stopping
 from miai.runner.checkpoint import Checkpoints
 from miai.tracking import RunLog
+from miai.tracking.store import first_line
 
 PROGRESS_SECONDS = 0.1
 """Progress is passed on no more often than this."""
@@ -153,7 +154,11 @@ class RunContext:
             self._map_in_processes(function, {key: units[key] for key in missing}, keep)
         else:
             for key in missing:
-                keep(key, function(units[key]))
+                try:
+                    result = function(units[key])
+                except Exception as error:
+                    raise MiaiError(f"unit {key}: {first_line(error)}") from error
+                keep(key, result)
         return {key: results[key] for key in units}
 
     def _map_in_processes(

@@ -10,7 +10,7 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,6 @@ def _canonical(value: Any, content: Mapping[str, str], where: str) -> Any:
         return int(value) if value.is_integer() else value
     if isinstance(value, Mapping):
         return {str(key): _canonical(item, content, f"{where}.{key}") for key, item in value.items()}
-    if isinstance(value, Sequence):
+    if isinstance(value, (list, tuple)):
         return [_canonical(item, content, f"{where}[{index}]") for index, item in enumerate(value)]
     raise ValueError(f"configuration: {where} is {value!r}; dicts, lists, strings, numbers, booleans, None are allowed")

@@ -28,6 +28,7 @@ from typing import Any
 
 from miai.errors import MiaiError
 from miai.runner import stopping
+from miai.tracking.store import first_line
 
 ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -363,13 +364,7 @@ def _serve(pipe: Connection, prepare: Callable[..., None] | None, prepare_args: 
             except stopping.Stopped:
                 return
             except BaseException as error:
-                reason = str(error) if isinstance(error, MiaiError) else _one_line(error)
-                send("raised", reason, traceback.format_exc(), isinstance(error, MiaiError))
-
-
-def _one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}".rstrip(": ")
+                send("raised", first_line(error), traceback.format_exc(), isinstance(error, MiaiError))
 
 
 def _listen(pipe: Connection, inbox: SimpleQueue[Any]) -> None:

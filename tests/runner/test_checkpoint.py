@@ -1,0 +1,55 @@
+"""What is left for a run that goes on later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from miai.runner.checkpoint import Checkpoints
+
+
+def test_arrays_and_rows_come_back_as_they_were(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path / "f")
+    assert checkpoints.load() is None
+    assert not (tmp_path / "f").exists()
+    arrays = {"weights": np.linspace(0, 1, 7), "step": np.array(3), "name": np.array("sarsa")}
+    rows = [(1_700_000_000_000, 1, {"eval/win": 0.1 + 0.2}), (1_700_000_000_001, 2, {"eval/win": 1e-300})]
+    checkpoints.save(arrays, rows)
+    loaded = checkpoints.load()
+    assert loaded is not None
+    assert set(loaded[0]) == set(arrays)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(loaded[0][name], array)
+    assert loaded[1] == rows
+    checkpoints.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_objects_and_the_reserved_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'bad'"):
+        Checkpoints(tmp_path).save({"bad": np.array([{}])}, [])
+    with pytest.raises(ValueError, match="'__rows__'"):
+        Checkpoints(tmp_path).save({"__rows__": np.zeros(1)}, [])
+
+
+def test_a_half_written_or_damaged_checkpoint_is_none(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    checkpoints.save({"a": np.arange(1000)}, [])
+    path = tmp_path / "checkpoint.npz"
+    half = tmp_path / ".checkpoint.npz.1.part"
+    half.write_bytes(path.read_bytes()[:100])
+    assert checkpoints.load() is not None
+    assert not half.exists()
+    path.write_bytes(path.read_bytes()[:2000])
+    assert checkpoints.load() is None
+
+
+def test_units_are_kept_by_key(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    checkpoints.save_unit("game/1", {"won": True, "value": 0.1})
+    checkpoints.save_unit("game/2 — é", {"won": False})
+    assert checkpoints.load_unit("game/1") == {"won": True, "value": 0.1}
+    assert checkpoints.load_unit("game/2 — é") == {"won": False}
+    assert checkpoints.load_unit("game/3") is None
