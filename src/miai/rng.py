@@ -10,7 +10,8 @@ from __future__ import annotations
 import zlib
 
 import numpy as np
-from numba import njit
+
+from miai.compiled import Index, kernel
 
 Stream = np.ndarray
 """uint64[4], never all zero."""
@@ -35,8 +36,8 @@ def generator(seed: int, role: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(zlib.crc32(role.encode()),))))
 
 
-@njit(cache=True)
-def next_uint64(state):
+@kernel
+def next_uint64(state: np.ndarray) -> np.uint64:
     """Draw 64 bits; `state` is modified in place."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     total = s0 + s3
@@ -52,14 +53,14 @@ def next_uint64(state):
     return result
 
 
-@njit(cache=True)
-def uniform(state):
+@kernel
+def uniform(state: np.ndarray) -> float:
     """Draw a float64 from [0, 1), of 53 bits."""
     return np.float64(next_uint64(state) >> np.uint64(11)) * _TO_UNIT
 
 
-@njit(cache=True)
-def below(state, n):
+@kernel
+def below(state: np.ndarray, n: Index) -> Index:
     """Draw a whole number from 0 to n − 1, for 0 < n < 2³².
 
     Lemire's multiplication without the rejection: the bias is below n / 2⁵³, far under what any run here can see.
