@@ -10,14 +10,38 @@ import numpy as np
 from numba import njit
 
 from miai.compiled import kernel
-from miai.games.go.board import BOTH, EMPTIES, KO, NUM_EMPTY, PASS_POINT, SIZE, WHERE, copy_board, is_sensible, play
+from miai.games.go.board import (
+    BOTH,
+    CHAIN,
+    COLOUR,
+    EMPTIES,
+    EMPTY,
+    KO,
+    LAST,
+    NEXT,
+    NO_POINT,
+    NUM_EMPTY,
+    PASS_POINT,
+    SHAPE,
+    SIZE,
+    STRIDE,
+    WHERE,
+    copy_board,
+    in_atari,
+    is_sensible,
+    last_liberty,
+    play,
+)
 from miai.games.go.compiled import inlined
+from miai.games.go.coordinates import MAX_SIZE
 from miai.games.go.scoring import quick_area_difference
 from miai.rng import next_uint64
+from miai.search.patterns import is_self_atari, liberties_after
 
+UNIFORM, PATTERN = 0, 1
 MOVES_PER_POINT = 3
 
-_ONE = np.uint64(1)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 _HALF_WORD = np.uint64(32)
 
 
@@ -51,8 +75,13 @@ def uniform_move(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rn
 
 
 @kernel
-def uniform_playout(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rng: np.ndarray) -> int:
-    """Play on from `colour`'s turn to the end; return the number of moves. All arrays are modified in place."""
+def uniform_playout(
+    cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rng: np.ndarray, trace: np.ndarray, start: int
+) -> int:
+    """Play on from `colour`'s turn to the end; return the number of moves. All arrays are modified in place.
+
+    The moves are written to `trace`, from place `start`.
+    """
     size = np.int64(cells[SIZE])
     limit = MOVES_PER_POINT * size * size
     passes = 0
@@ -60,6 +89,114 @@ def uniform_playout(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64,
     while passes < 2 and moves < limit:
         v = uniform_move(cells, liberties, colour, rng)
         play(cells, liberties, v, colour)
+        trace[start + moves] = v
+        passes = passes + 1 if v == PASS_POINT else 0
+        colour = BOTH - colour
+        moves += 1
+    return moves
+
+
+@inlined
+def _draw_better(best: np.uint64, v: np.uint64, found: np.uint64, rng: np.ndarray) -> np.uint64:
+    """Return v with probability 1 / found, else `best`: after all candidates, each is drawn with the same chance."""
+    return v if found == _ONE or below_point(rng, found) == _ZERO else best
+
+
+@inlined
+def local_move(
+    cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rng: np.ndarray, patterns: np.ndarray
+) -> np.uint64:
+    """Draw an answer to the last move, or return `NO_POINT` if nothing is urgent there.
+
+    In this order: capture the chain that was just put in atari by its own side, or save a chain of one's own that was;
+    then a move that matches a 3×3 pattern beside the last move and is no self-atari.
+    """
+    last = np.uint64(cells[LAST])
+    if last == PASS_POINT or cells[COLOUR + last] == EMPTY:
+        return NO_POINT
+    ko = cells[KO]
+    best = NO_POINT
+    found = _ZERO
+    # --- Atari.
+    packed = liberties[cells[CHAIN + last]]
+    if in_atari(packed):
+        v = np.uint64(last_liberty(packed))
+        if v != ko:
+            found += _ONE
+            best = v
+    for n in (last - STRIDE, last - _ONE, last + _ONE, last + STRIDE):
+        if cells[COLOUR + n] != colour:
+            continue
+        chain = np.uint64(cells[CHAIN + n])
+        packed = liberties[chain]
+        if not in_atari(packed):
+            continue
+        v = np.uint64(last_liberty(packed))
+        if v != ko and not in_atari(liberties_after(cells, liberties, v, colour)):
+            found += _ONE
+            best = _draw_better(best, v, found, rng)
+        v = _capture_beside(cells, liberties, chain, colour)
+        if v != NO_POINT and v != ko:
+            found += _ONE
+            best = _draw_better(best, v, found, rng)
+    if found != _ZERO:
+        return best
+    # --- Patterns.
+    for v in (
+        last - STRIDE - _ONE,
+        last - STRIDE,
+        last - STRIDE + _ONE,
+        last - _ONE,
+        last + _ONE,
+        last + STRIDE - _ONE,
+        last + STRIDE,
+        last + STRIDE + _ONE,
+    ):
+        if cells[COLOUR + v] == EMPTY and patterns[cells[SHAPE + v]] and v != ko:
+            if not is_sensible(cells, liberties, v, colour) or is_self_atari(cells, liberties, v, colour):
+                continue
+            found += _ONE
+            best = _draw_better(best, v, found, rng)
+    return best
+
+
+@kernel
+def _capture_beside(cells: np.ndarray, liberties: np.ndarray, chain: np.uint64, colour: np.uint64) -> np.uint64:
+    """Return the move that captures an enemy chain beside `chain`, or `NO_POINT`."""
+    other = BOTH - colour
+    stone = chain
+    while True:
+        for n in (stone - STRIDE, stone - _ONE, stone + _ONE, stone + STRIDE):
+            if cells[COLOUR + n] == other:
+                packed = liberties[cells[CHAIN + n]]
+                if in_atari(packed):
+                    return np.uint64(last_liberty(packed))
+        stone = np.uint64(cells[NEXT + stone])
+        if stone == chain:
+            return NO_POINT
+
+
+@kernel
+def pattern_playout(
+    cells: np.ndarray,
+    liberties: np.ndarray,
+    colour: np.uint64,
+    rng: np.ndarray,
+    trace: np.ndarray,
+    start: int,
+    patterns: np.ndarray,
+) -> int:
+    """Play on like `uniform_playout`, but by `local_move` where there is one."""
+    size = np.int64(cells[SIZE])
+    limit = MOVES_PER_POINT * size * size
+    passes = 0
+    moves = 0
+    while passes < 2 and moves < limit:
+        v = local_move(cells, liberties, colour, rng, patterns)
+        if v == NO_POINT:
+            v = uniform_move(cells, liberties, colour, rng)
+        play(cells, liberties, v, colour)
+        trace[start + moves] = v
         passes = passes + 1 if v == PASS_POINT else 0
         colour = BOTH - colour
         moves += 1
@@ -67,16 +204,26 @@ def uniform_playout(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64,
 
 
 @njit(cache=True, nogil=True)
-def uniform_playouts(
-    cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rng: np.ndarray, count: int
+def run_playouts(
+    cells: np.ndarray,
+    liberties: np.ndarray,
+    colour: np.uint64,
+    rng: np.ndarray,
+    count: int,
+    policy: int,
+    patterns: np.ndarray,
 ) -> tuple[int, int]:
     """Play `count` playouts from one position; return (their moves, sum of Black's area minus White's)."""
-    from_here = cells.copy()
-    from_here_liberties = liberties.copy()
+    board = cells.copy()
+    board_liberties = liberties.copy()
+    trace = np.zeros(MOVES_PER_POINT * MAX_SIZE**2, np.uint16)
     moves = 0
     total = 0
     for _ in range(count):
-        copy_board(cells, liberties, from_here, from_here_liberties)
-        moves += uniform_playout(from_here, from_here_liberties, colour, rng)
-        total += quick_area_difference(from_here)
+        copy_board(cells, liberties, board, board_liberties)
+        if policy == UNIFORM:
+            moves += uniform_playout(board, board_liberties, colour, rng, trace, 0)
+        else:
+            moves += pattern_playout(board, board_liberties, colour, rng, trace, 0, patterns)
+        total += quick_area_difference(board)
     return moves, total

@@ -33,7 +33,7 @@ from miai.games.go.board import (
 from miai.games.go.coordinates import check_flat, check_size, from_gtp, to_gtp
 from miai.games.go.handicap import fixed_handicap
 from miai.games.go.render import read_diagram, render
-from miai.games.go.scoring import area_difference, owners
+from miai.games.go.scoring import area_difference, find_owners
 
 SUPERKO = ("positional", "situational", "none")
 """What may not be repeated: the stones on the board; the stones with the same side to move; or simple ko alone."""
@@ -50,6 +50,11 @@ def check_komi(komi: float) -> float:
 
 def _colour(to_play: int) -> np.uint64:
     return BLACK if to_play == FIRST else WHITE
+
+
+def _scratch() -> tuple[np.ndarray, np.ndarray]:
+    """Return the two arrays that scoring writes to."""
+    return np.empty(POINTS, np.uint8), np.empty(POINTS, np.uint16)
 
 
 class GoGame:
@@ -119,6 +124,11 @@ class GoGame:
     def history(self) -> tuple[tuple[int, int], ...]:
         """The moves so far with who made them: (+1 or −1, move)."""
         return tuple(zip(self._movers, self._moves, strict=True))
+
+    @property
+    def start_key(self) -> int:
+        """The Zobrist key of the position that the history begins with."""
+        return int(zobrist.position_key(self._boards[0][0], _colour(self._turns[0])))
 
     @property
     def state(self) -> tuple[np.ndarray, np.ndarray]:
@@ -303,11 +313,13 @@ class GoGame:
 
     def score(self) -> float:
         """Return Black's area minus White's minus komi, every stone on the board alive (also in a game under way)."""
-        return float(area_difference(self.state[0])) - self.komi
+        return float(area_difference(self.state[0], *_scratch())) - self.komi
 
     def area(self) -> np.ndarray:
         """Return whose area each point is, int8[N, N]: +1 Black's, −1 White's, 0 neutral."""
-        frame = owners(self.state[0]).reshape(21, 21)[1 : self.size + 1, 1 : self.size + 1]
+        owner, region = _scratch()
+        find_owners(self.state[0], owner, region)
+        frame = owner.reshape(21, 21)[1 : self.size + 1, 1 : self.size + 1]
         return np.array([0, FIRST, SECOND], np.int8)[frame]
 
     def outcome(self) -> int | None:

@@ -7,39 +7,41 @@ empty points. Nobody removes dead stones: they have to be captured before both p
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from miai.compiled import kernel
 from miai.games.go.board import BLACK, COLOUR, EDGE, EMPTIES, EMPTY, NUM_EMPTY, POINTS, SIZE, STRIDE, WHITE
 
-_ONE = np.uint64(1)
+_ONE, _ZERO = np.uint64(1), np.uint64(0)
+_UNSEEN = np.uint8(255)
 
 
-@njit(cache=True, nogil=True)
-def owners(cells: np.ndarray) -> np.ndarray:
-    """Return whose area each point of the frame is: uint8[POINTS], BLACK, WHITE or EMPTY (neutral, or edge)."""
-    owner = np.zeros(POINTS, np.uint8)
-    reached = np.zeros(POINTS, np.uint8)
-    region = np.empty(POINTS, np.uint16)
+@kernel
+def find_owners(cells: np.ndarray, owner: np.ndarray, region: np.ndarray) -> None:
+    """Find whose area each point is.
+
+    Args:
+        cells: the board, read only.
+        owner: uint8[POINTS], the result: BLACK, WHITE or EMPTY (neutral, or the edge).
+        region: uint16[POINTS], scratch.
+    """
     for i in range(POINTS):
-        colour = cells[COLOUR + np.uint64(i)]
-        if colour in (BLACK, WHITE):
-            owner[i] = colour
+        colour = np.uint64(cells[COLOUR + np.uint64(i)])
+        owner[i] = _UNSEEN if colour == EMPTY else EMPTY if colour == EDGE else colour
     for k in range(cells[NUM_EMPTY]):
-        start = cells[EMPTIES + np.uint64(k)]
-        if reached[start]:
+        start = np.uint64(cells[EMPTIES + np.uint64(k)])
+        if owner[start] != _UNSEEN:
             continue
-        reached[start] = 1
+        owner[start] = EMPTY
         region[0] = start
-        length, looked_at, borders = 1, 0, _ONE - _ONE
+        length, looked_at, borders = 1, 0, _ZERO
         while looked_at < length:
             v = np.uint64(region[looked_at])
             looked_at += 1
             for n in (v - STRIDE, v - _ONE, v + _ONE, v + STRIDE):
                 colour = np.uint64(cells[COLOUR + n])
                 if colour == EMPTY:
-                    if not reached[n]:
-                        reached[n] = 1
+                    if owner[n] == _UNSEEN:
+                        owner[n] = EMPTY
                         region[length] = n
                         length += 1
                 elif colour != EDGE:
@@ -47,13 +49,12 @@ def owners(cells: np.ndarray) -> np.ndarray:
         if borders in (BLACK, WHITE):
             for j in range(length):
                 owner[region[j]] = borders
-    return owner
 
 
-@njit(cache=True, nogil=True)
-def area_difference(cells: np.ndarray) -> int:
-    """Return Black's area minus White's, in points, without komi."""
-    owner = owners(cells)
+@kernel
+def area_difference(cells: np.ndarray, owner: np.ndarray, region: np.ndarray) -> int:
+    """Return Black's area minus White's, in points, without komi; the last two arrays as for `find_owners`."""
+    find_owners(cells, owner, region)
     difference = 0
     for i in range(POINTS):
         if owner[i] == BLACK:
@@ -65,10 +66,10 @@ def area_difference(cells: np.ndarray) -> int:
 
 @kernel
 def quick_area_difference(cells: np.ndarray) -> int:
-    """Return what `area_difference` does, where every empty region is a single point; the score of a played-out board.
+    """Return the same where every empty region is a single point, as on a board that was played out.
 
-    Where a playout stopped at its move limit, larger regions are counted as neutral points unless all four neighbours
-    of a point are one colour.
+    Where a playout stopped at its move limit, a point of a larger region counts only if all its neighbours are stones
+    of one colour.
     """
     size = np.int64(cells[SIZE])
     difference = 0
