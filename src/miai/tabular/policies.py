@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from miai.compiled import kernel
+from miai.compiled import Index, kernel
 from miai.games.graph import GameGraph, GraphArrays
 from miai.tabular.targets import AFTERSTATE, entry_of
 
