@@ -263,6 +263,8 @@ class _Sweep:
             self._close_dead_runs()
 
     def _close_dead_runs(self) -> None:
+        """Clear up after a worker that was killed."""
+        clean_up(self.location)
         if not self.store.is_down():
             with contextlib.suppress(StoreUnreachableError):
                 self.store.close_dead_runs()

@@ -20,6 +20,10 @@ Config = Mapping[str, Any]
 TASKS_PACKAGE = "miai.runner.tasks"
 
 
+def no_check(config: Config) -> None:
+    """Accept any configuration."""
+
+
 def no_inputs(config: Config) -> dict[str, str]:
     """The inputs of a task that needs none."""
     return {}
@@ -36,6 +40,9 @@ class Task:
         name_of: the run's name for people.
         inputs: what the run needs from others, by role: a path, or the id (its beginning, the name) of a run, which
             stands for that run's artifact `input_artifact`.
+        check: raises a `MiaiError` for a configuration that cannot be run. Cheap: it is asked for every job of a
+            sweep before
+            the first one starts.
         input_artifact: see `inputs`.
         irrelevant: top-level keys of the configuration that do not affect this task's results, beside those that
             never do (`fingerprint.IRRELEVANT`).
@@ -46,6 +53,7 @@ class Task:
     run: Callable[[Config, RunContext], None]
     name_of: Callable[[Config], str]
     inputs: Callable[[Config], Mapping[str, str]] = no_inputs
+    check: Callable[[Config], None] = no_check
     input_artifact: str = "table.npz"
     irrelevant: tuple[str, ...] = ()
 

@@ -1,0 +1,1 @@
+"""The tasks: one file a task, each with a `TASK`."""
