@@ -20,7 +20,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import connection, forkserver
+from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
@@ -118,8 +118,12 @@ def start_early(preload: Sequence[str] = ()) -> None:
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     try:
         forkserver.set_forkserver_preload([*PRELOADED, *preload])
+        resource_tracker.ensure_running()
+        # What is started with Ctrl-C blocked does not get it: the server would die of it, loudly, amid its imports.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         forkserver.ensure_running()
     finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
@@ -336,6 +340,7 @@ def _serve(pipe: Connection, prepare: Callable[..., None] | None, prepare_args: 
     """The life of a worker."""
     global _say
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which decides.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     inbox: SimpleQueue[Any] = SimpleQueue()
     sending = threading.Lock()
 

@@ -87,13 +87,13 @@ class Store:
 
     def _connect(self) -> MlflowClient:
         use_mlflow_defaults()
+        _leave_quickly()
         location = self.location
         self._probe()
         try:
             from mlflow.tracking import MlflowClient
 
             logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)  # Retries are no news.
-            _leave_quickly()
             if location.database is not None:
                 database.write_without_waiting_for_the_disk()
                 database.create(location.database, location.artifacts or "")
