@@ -44,6 +44,11 @@ def test_a_file_without_a_task_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
         tasks(package(tmp_path, monkeypatch, a="TASK = 1"))
 
 
+def test_a_function_that_workers_could_not_find_is_refused() -> None:
+    with pytest.raises(ValueError, match="<lambda> is not a module-level function"):
+        Task("t", sources=("errors.py",), run=count, name_of=lambda config: "name")
+
+
 def test_a_source_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'t': no such source .*: gone\.py"):
         Task("t", sources=("errors.py", "gone.py"), run=count, name_of=name_of)

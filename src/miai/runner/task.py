@@ -36,7 +36,7 @@ class Task:
     Attributes:
         name: as in the configuration (`task: train`).
         sources: files and folders under `src/miai` that affect the results; their hash is in the fingerprint.
-        run: does it. A module-level function, so that a worker process can find it.
+        run: does it. This and the other functions are module-level, so that a worker process can find them.
         name_of: the run's name for people.
         inputs: what the run needs from others, by role: a path, or the id (its beginning, the name) of a run, which
             stands for that run's artifact `input_artifact`.
@@ -61,6 +61,9 @@ class Task:
         missing = [source for source in self.sources if not (PACKAGE / source).exists()]
         if missing:
             raise ValueError(f"task {self.name!r}: no such source under {PACKAGE}: {', '.join(missing)}")
+        for function in (self.run, self.name_of, self.inputs):
+            if "<" in function.__qualname__:
+                raise ValueError(f"task {self.name!r}: {function.__qualname__} is not a module-level function")
 
 
 @dataclass(frozen=True)
