@@ -12,6 +12,7 @@ from typing import NamedTuple
 from miai.games.go.compiled import inlined
 from miai.search.tree import Tree, mean_for, signed
 
+_TINY = 1e-9
 EVENLY = 0
 BY_UCB = 1
 
@@ -40,6 +41,8 @@ def select(tree: Tree, node: int, rule: Rule, first_to_move: bool) -> int:
     """Return the child of an expanded node to follow: the edge with the highest score, the first of equals."""
     if rule.code == EVENLY:
         return _least_visited(tree, node)
+    if rule.rave:
+        return _best_by_ucb_and_rave(tree, node, rule, first_to_move)
     return _best_by_ucb(tree, node, rule, first_to_move)
 
 
@@ -55,30 +58,54 @@ def _least_visited(tree: Tree, node: int) -> int:
 
 @inlined
 def _best_by_ucb(tree: Tree, node: int, rule: Rule, first_to_move: bool) -> int:
-    """µ_i + C·√(ln p / p_i): Kocsis and Szepesvári (2006), with RAVE as Gelly and Silver (2011, section 5)."""
+    """µ_i + C·√(ln p / p_i): Auer, Cesa-Bianchi and Fischer (2002), Kocsis and Szepesvári (2006)."""
     first = signed(tree.first_child[node])
+    last = first + signed(tree.num_children[node]) - 1
+    if rule.fpu == math.inf and tree.visits[last] == 0 and tree.prior_visits[last] == 0.0:
+        # Moves are tried in their order then: the first without a visit is the one.
+        child = first
+        while tree.visits[child] > 0:
+            child += 1
+        return child
     exploration = rule.c_uct * math.sqrt(math.log(max(tree.visits[node], 1)))
     best = first
     best_score = -math.inf
-    for child in range(first, first + tree.num_children[node]):
-        visits = tree.visits[child]
-        own_visits = visits + tree.prior_visits[child]
-        rave_visits = tree.rave_visits[child]
-        if rule.rave and rave_visits > 0.0:
-            score = mean_for(tree.rave_value[child], rave_visits, first_to_move)
-            if own_visits > 0.0:
-                own = mean_for(tree.value[child] + tree.prior_value[child], own_visits, first_to_move)
-                beta = rave_visits / (rave_visits + own_visits + rave_visits * own_visits / rule.rave_equivalence)
-                score = beta * score + (1.0 - beta) * own
-            score += exploration / math.sqrt(max(visits, 1))
-        elif own_visits > 0.0:
+    for child in range(first, last + 1):
+        own_visits = tree.visits[child] + tree.prior_visits[child]
+        if own_visits > 0.0:
             score = mean_for(tree.value[child] + tree.prior_value[child], own_visits, first_to_move)
-            score += exploration / math.sqrt(max(visits, 1))
+            score += exploration * math.sqrt(1.0 / max(tree.visits[child], 1))
         else:
             score = rule.fpu
         if score > best_score:
             best = child
             best_score = score
-            if score == math.inf:
-                break
+    return best
+
+
+@inlined
+def _best_by_ucb_and_rave(tree: Tree, node: int, rule: Rule, first_to_move: bool) -> int:
+    """UCB with µ_i mixed with the mean of all moves as first: (1 − β)·µ_i + β·RAVE_i (Gelly and Silver 2011).
+
+    β = n' / (n' + n + n·n' / k), with n visits, n' RAVE visits and the equivalence k. Without either, it is `fpu`.
+    """
+    first = signed(tree.first_child[node])
+    exploration = rule.c_uct * math.sqrt(math.log(max(tree.visits[node], 1)))
+    best = first
+    best_score = -math.inf
+    for child in range(first, first + signed(tree.num_children[node])):
+        own_visits = tree.visits[child] + tree.prior_visits[child]
+        rave_visits = tree.rave_visits[child]
+        if own_visits + rave_visits > 0.0:
+            beta = rave_visits / (rave_visits + own_visits + rave_visits * own_visits / rule.rave_equivalence)
+            score = (1.0 - beta) * (tree.value[child] + tree.prior_value[child]) / max(own_visits, _TINY)
+            score += beta * tree.rave_value[child] / max(rave_visits, _TINY)
+            if not first_to_move:
+                score = 1.0 - score
+            score += exploration * math.sqrt(1.0 / max(tree.visits[child], 1))
+        else:
+            score = rule.fpu
+        if score > best_score:
+            best = child
+            best_score = score
     return best
