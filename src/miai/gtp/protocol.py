@@ -68,10 +68,14 @@ def failure(command_id: str | None, message: str) -> str:
 
 
 def _response(sign: str, command_id: str | None, text: str) -> str:
+    """Put a response together. Text that begins with a line feed begins on a line of its own, as boards do."""
+    head = f"{sign}{command_id or ''}"
     # An empty line would end the response, so none may stand inside it.
     lines = [line.rstrip() for line in _CONTROL.sub("", text).split("\n")]
     body = "\n".join(line for line in lines if line)
-    return f"{sign}{command_id or ''} {body}".rstrip() + "\n\n" if body else f"{sign}{command_id or ''}\n\n"
+    if not body:
+        return f"{head}\n\n"
+    return f"{head}\n{body}\n\n" if text.startswith("\n") else f"{head} {body}\n\n"
 
 
 # Arguments. Each raises `GtpError("syntax error…")`, the standard's message for an argument that cannot be read [4].

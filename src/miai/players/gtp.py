@@ -28,6 +28,8 @@ class GtpPlayer:
     is started when it is first asked for a move of a game, and lives through many games unless its command has a seed.
     """
 
+    own_budget = OWN_BUDGET
+
     def __init__(self, command: tuple[str, ...], timeout: float, start_timeout: float) -> None:
         """Args:
         command: program and arguments; `{seed}` in an argument becomes a seed of the game.

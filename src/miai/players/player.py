@@ -60,6 +60,8 @@ class Player(Protocol):
     """Somebody who plays."""
 
     name: str
+    own_budget: Budget
+    """What it thinks when it is left to itself, as far as that can be said."""
 
     def new_game(self, game: Game) -> None:
         """A game begins, which may already have moves. Raises `MiaiError` if this player cannot play it."""
@@ -86,12 +88,12 @@ class Analyst(Protocol):
         self,
         game: Game,
         rng: np.random.Generator,
-        budget: Budget,
+        budget: Budget | None,
         on_progress: Callable[[Decision], bool],
     ) -> Decision:
         """Think like `select_move`, reporting as thoughts change, until `on_progress` returns `False`.
 
-        With `OWN_BUDGET` there is no other end, except a bound on memory.
+        With `None` as the budget there is no other end, except a bound on memory.
         """
         ...
 

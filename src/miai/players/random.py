@@ -14,6 +14,7 @@ class RandomPlayer:
     """Draws uniformly from the legal moves; where passing is a move, only when there is no other."""
 
     name = "random"
+    own_budget = OWN_BUDGET
 
     def new_game(self, game: Game) -> None:
         pass
