@@ -1,0 +1,1 @@
+"""The YAML groups that Hydra composes runs from; installs as `miai.conf`."""

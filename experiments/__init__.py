@@ -1,0 +1,1 @@
+"""The studies; installs as `miai.experiments`."""

@@ -63,13 +63,22 @@ class Checkpoints:
             return None  # Files are moved when whole, so this one is another program's, or the disk's fault.
         return arrays, [(int(moment), int(step), values) for moment, step, values in rows]
 
-    def save_unit(self, key: str, result: Mapping[str, Any]) -> None:
-        """Keep the result of a unit of work (anything that JSON can hold)."""
+    def save_unit(self, key: str, result: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the result of a unit of work, and return it as `load_unit` will.
+
+        Raises:
+            ValueError: JSON cannot hold the result.
+        """
+        try:
+            text = json.dumps({"key": key, "result": result})
+        except TypeError as error:
+            raise ValueError(f"the result of unit {key} is not plain: {error}") from error
         path = self._unit(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-        temporary.write_text(json.dumps({"key": key, "result": result}), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
+        return json.loads(text)["result"]
 
     def load_unit(self, key: str) -> dict[str, Any] | None:
         """Return the result of a unit that is done, or `None`."""

@@ -146,8 +146,7 @@ class RunContext:
 
         def keep(key: str, result: Mapping[str, Any]) -> None:
             with stopping.shielded():
-                self._checkpoints.save_unit(key, result)
-            results[key] = dict(result)
+                results[key] = self._checkpoints.save_unit(key, result)
             self.progress(len(results), len(units))
 
         if self.workers > 1 and len(missing) > 1 and not pool.in_worker():

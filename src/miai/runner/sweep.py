@@ -203,12 +203,12 @@ class _Sweep:
     def _loop(self, workers: pool.WorkerPool, deaths: dict[int, int]) -> None:
         stopping_all = False
         while workers.unfinished:
-            for event in workers.events(timeout=0.2):
-                self._handle(workers, event, deaths, stopping_all)
             if self._enough() and not stopping_all:
                 stopping_all = True
                 workers.cancel_waiting()
                 workers.terminate_running()
+            for event in workers.events(timeout=0.2):
+                self._handle(workers, event, deaths, stopping_all)
             self.display.update(self.outcomes.values(), sum(self.partly.values()))
 
     def _handle(self, workers: pool.WorkerPool, event: pool.Event, deaths: dict[int, int], stopping_all: bool) -> None:

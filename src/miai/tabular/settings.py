@@ -1,8 +1,7 @@
 """What a tabular training can be told: types, ranges and defaults, in one place.
 
 The YAML groups in `conf/` say the same names. `TrainSettings.of` builds everything from a plain nested mapping and
-refuses, in one
-line, what is unknown, of a wrong type, or out of range.
+refuses, in one line, what is unknown, of a wrong type, or out of range.
 """
 
 from __future__ import annotations
@@ -11,17 +10,25 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
 from miai.errors import MiaiError, choose
 from miai.kinds import STRICT, validate
 from miai.schedules import ALPHA_SCHEDULES, EPSILON_SCHEDULES, Schedule, build_schedule
 from miai.tabular.opponents import Opponent, opponents
-from miai.tabular.targets import AFTERSTATE, STATE_ACTION, TARGETS
 
 Seat = Literal["first", "second", "both"]
 Ties = Literal["first", "random"]
+
+
+def _turns(value: Any) -> Any:
+    """Check a number of turns. Infinity may be the word, as YAML reads it, or the float that Hydra makes of it."""
+    if value == "inf" or value == float("inf"):
+        return "inf"
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError("a whole number from 1, or inf")
+    return value
 
 
 @dataclass(config=STRICT, kw_only=True)
@@ -31,15 +38,13 @@ class Algorithm:
     name: str
     entry: Literal["state_action", "afterstate"]
     target: Literal["chosen", "best", "expected", "double", "return"]
-    n_step: Annotated[int, Field(ge=1)] | Literal["inf"] = 1
+    n_step: Annotated[int | Literal["inf"], BeforeValidator(_turns)] = 1
     """Turns from an entry to its bootstrap.
 
     `inf` is the return, without bootstrap. Only the target `chosen` bootstraps later than 1.
     """
 
     def __post_init__(self) -> None:
-        assert set(TARGETS) == {"chosen", "best", "expected", "double", "return"}
-        assert {STATE_ACTION, AFTERSTATE} == {"state_action", "afterstate"}
         if self.n_step != 1 and self.target != "chosen":
             raise ValueError(f"n_step above 1 goes with target chosen, not {self.target}")
 
@@ -98,6 +103,13 @@ class TrainSettings:
             names = (name for name in opponents.names() if name != "self")
             choose("self", names, "evaluation.opponent")
         return settings
+
+    def tables(self) -> dict[str, str]:
+        """Return references of the saved tables that the training needs (a run, or the path of a file), by role."""
+        found = {} if self.numbers.init is None else {"init": self.numbers.init}
+        for place, opponent in (("opponent", self.opponent), ("evaluation.opponent", self.evaluation_opponent)):
+            found |= {f"{place}.{role}": reference for role, reference in opponent.tables().items()}
+        return found
 
 
 def _number_names() -> tuple[str, ...]:

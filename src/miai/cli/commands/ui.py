@@ -1,0 +1,64 @@
+"""Open MLflow's UI on the project's store, on this machine alone (loopback)."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+
+from miai.errors import MiaiError
+
+CONFIG = None
+EXAMPLES = ("miai ui", "miai ui port=5050", "miai ui tracking.uri=sqlite:///elsewhere/mlflow.db")
+HOST = "127.0.0.1"
+FIRST_PORT = 5000
+PORTS_TRIED = 100
+
+
+def run(arguments: list[str]) -> int:
+    from miai.cli.terminal import console
+    from miai.runner.compose import compose_one
+    from miai.runner.sweep_study import location_of
+    from miai.tracking import Store
+
+    ports = [argument.removeprefix("port=") for argument in arguments if argument.startswith("port=")]
+    location = location_of(compose_one("base", [a for a in arguments if not a.startswith("port=")]))
+    if location.uri.startswith("http"):
+        console().print(f"The store is a server; its UI is at {location.uri}", markup=False)
+        return 0
+    Store(location).experiments()  # Creates a store that is not there yet, and refuses one that cannot be reached.
+    port = _asked(ports[-1]) if ports else _free_port()
+    console().print(f"MLflow's UI: http://{HOST}:{port}  (Ctrl-C ends it)", markup=False)
+    os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", location.uri, "--host", HOST]
+    command += ["--port", str(port), "--workers", "1"]
+    if location.artifacts:
+        command += ["--default-artifact-root", location.artifacts]
+    sys.stdout.flush()
+    os.execv(sys.executable, command)  # noqa: S606
+
+
+def _asked(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65_535:
+        raise MiaiError(f"port: 1 to 65535 are allowed, not {text!r}.")
+    if not _is_free(int(text)):
+        raise MiaiError(f"port: {text} is taken; leave it out to have a free one found.")
+    return int(text)
+
+
+def _free_port() -> int:
+    for port in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
+        if _is_free(port):
+            return port
+    raise MiaiError(f"port: {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are all taken; name a free one, port=N.")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,47 @@
+"""Hydra's multirun on Miai's runner: the launcher that serves `-m`, and the sweeper before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.plugins.launcher import Launcher
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
+
+from miai.runner.compose import Composer
+
+
+class ManyRuns(Protocol):
+    """What a task function must offer to be launched many times."""
+
+    def run_many(self, configs: list[dict[str, Any]]) -> None:
+        """Make one run of each plain configuration."""
+        ...
+
+
+class MiaiLauncher(Launcher):
+    """Composes all jobs and gives them to the task function at once, which hands them to `runner.run_jobs`."""
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        self._context = hydra_context
+        self._task_function = task_function
+        self._config = config
+
+    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
+        loader = self._context.config_loader
+        composer = Composer(lambda overrides: loader.load_sweep_config(self._config, overrides))
+        configs = [composer.compose(list(overrides)) for overrides in job_overrides]
+        many: ManyRuns = self._task_function  # type: ignore[assignment]
+        many.run_many(configs)
+        # Failures are in the runner's closing table and exit code; Hydra would stop at the first.
+        return [JobReturn(overrides=list(o), status=JobStatus.COMPLETED) for o in job_overrides]
+
+
+class MiaiSweeper(BasicSweeper):
+    """Hydra's basic sweeper. It composes each job to validate it, and the launcher does so again; once is enough."""
+
+    def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
+        """Leave it to the launcher."""
