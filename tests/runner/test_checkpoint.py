@@ -48,8 +48,10 @@ def test_a_half_written_or_damaged_checkpoint_is_none(tmp_path: Path) -> None:
 
 def test_units_are_kept_by_key(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path)
-    checkpoints.save_unit("game/1", {"won": True, "value": 0.1})
+    assert checkpoints.save_unit("game/1", {"won": True, "value": 0.1, "moves": (1, 2)})["moves"] == [1, 2]
     checkpoints.save_unit("game/2 — é", {"won": False})
-    assert checkpoints.load_unit("game/1") == {"won": True, "value": 0.1}
+    assert checkpoints.load_unit("game/1") == {"won": True, "value": 0.1, "moves": [1, 2]}
     assert checkpoints.load_unit("game/2 — é") == {"won": False}
     assert checkpoints.load_unit("game/3") is None
+    with pytest.raises(ValueError, match="the result of unit game/4 is not plain"):
+        checkpoints.save_unit("game/4", {"value": np.int64(1)})

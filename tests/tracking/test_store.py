@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from miai.errors import MiaiError
+from miai.runner import start_early
 from miai.tracking import FAILED, FINISHED, KILLED, RUNNING, Store, StoreUnreachableError, locate, origin, read_history
 
 FINGERPRINT = "miai.fingerprint"
@@ -112,6 +113,16 @@ def test_a_folder_of_artifacts_and_names_that_lead_outside(store: Store, start, 
         store.artifact(run_log.run_id, "table.npz")
 
 
+def test_a_project_that_was_moved_still_has_its_artifacts(store: Store, start, tmp_path: Path) -> None:
+    run_log = start(store)
+    run_log.finish()
+    (tmp_path / "new home").mkdir()
+    (tmp_path / "mlruns").rename(tmp_path / "new home" / "mlruns")
+    moved = Store(locate(root=tmp_path / "new home"))
+    assert moved.artifacts(run_log.run_id) == ["config.yaml", "history.parquet"]
+    assert moved.artifact(run_log.run_id, "config.yaml").is_relative_to(tmp_path / "new home")
+
+
 def test_runs_are_found_by_id_by_its_beginning_and_by_name(store: Store, start) -> None:
     first, second = start(store, "sarsa-1"), start(store, "mc-1")
     third = start(store, "mc-1")
@@ -178,8 +189,8 @@ def test_an_experiment_that_was_deleted_is_restored_and_the_user_told(store: Sto
 
 
 def test_a_fresh_store_is_created_once_by_many_processes(tmp_path: Path) -> None:
+    start_early()
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["mlflow.store.tracking.sqlalchemy_store", "miai.tracking.store"])
     processes = [context.Process(target=_write_a_run, args=(tmp_path, number)) for number in range(4)]
     for process in processes:
         process.start()

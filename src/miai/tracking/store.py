@@ -46,13 +46,18 @@ class StoreUnreachableError(MiaiError):
     """The store does not answer, or refuses."""
 
 
-def open_store(uri: str | None = None, artifacts: str | None = None, root: Path | None = None) -> Store:
-    """Return the store that the settings name (see `location.locate`). Nothing is opened before it is used.
+def open_store(
+    uri: str | None = None,
+    artifacts: str | None = None,
+    root: Path | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Store:
+    """Return the store that the settings name (see `locate` and `Store`). Nothing is opened before it is used.
 
     Raises:
         MiaiError: the address is of a kind that MLflow does not take.
     """
-    return Store(locate(uri, artifacts, root))
+    return Store(locate(uri, artifacts, root), tell)
 
 
 class Store:
@@ -171,7 +176,7 @@ class Store:
         found = client.get_experiment_by_name(name)
         if found is None:
             artifacts = self.location.artifacts
-            place = f"{artifacts}/{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}" if artifacts else None
+            place = f"{artifacts}/{_folder_name(name)}" if artifacts else None
             try:
                 return client.create_experiment(name, artifact_location=place)
             except MlflowException as error:
@@ -289,7 +294,7 @@ class Store:
     def artifacts(self, run: RunRecord | str) -> list[str]:
         """Paths of a run's artifacts (files, relative to the run's folder), sorted."""
         record = self.run(run) if isinstance(run, str) else run
-        folder = local_path(record.artifact_uri)
+        folder = self._artifact_folder(record)
         if folder is not None:
             files = (file for file in folder.rglob("*") if file.is_file() and not file.match(UNFINISHED))
             return sorted(file.relative_to(folder).as_posix() for file in files)
@@ -309,7 +314,7 @@ class Store:
             MiaiError: the run has no such artifact.
         """
         record = self.run(run) if isinstance(run, str) else run
-        folder = local_path(record.artifact_uri)
+        folder = self._artifact_folder(record)
         if folder is None:
             folder = self.location.mlruns / "downloads" / record.run_id
             if not (folder / name).is_file():
@@ -319,6 +324,15 @@ class Store:
         if not (folder / name).is_file():
             raise self._no_artifact(record, name)
         return folder / name
+
+    def _artifact_folder(self, record: RunRecord) -> Path | None:
+        """The folder of a run's artifacts if it is on this machine, also where the project has been moved since."""
+        folder = local_path(record.artifact_uri)
+        artifacts = local_path(self.location.artifacts or "")
+        if folder is not None and artifacts is not None and not folder.exists():
+            moved = artifacts / _folder_name(record.experiment) / record.run_id / "artifacts"
+            return moved if moved.exists() else folder
+        return folder
 
     def _download(self, run_id: str, name: str, target: Path) -> None:
         """Download to another place and move, so that a file in the cache is whole."""
@@ -397,6 +411,11 @@ def _lives(tags: Mapping[str, str]) -> bool:
         started = tags.get(origin.PID_STARTED_TAG)
         return origin.is_alive(int(tags[origin.PID_TAG]), float(started) if started else None)
     return True
+
+
+def _folder_name(experiment: str) -> str:
+    """The folder of an experiment's artifacts. Run ids keep two experiments apart that share one."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", experiment)
 
 
 def first_line(error: BaseException) -> str:

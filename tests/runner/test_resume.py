@@ -1,0 +1,96 @@
+"""Claims, and what dead processes left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from miai.runner.resume import Claim, clean_up, work_folder
+from miai.tracking import locate, origin
+from miai.tracking.location import Location
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> Location:
+    return locate(root=tmp_path)
+
+
+def test_one_fingerprint_has_one_owner_at_a_time(location: Location) -> None:
+    mine, other = Claim(location, "study", "f"), Claim(location, "study", "f")
+    assert mine.take()
+    assert not other.take()
+    assert not other.held
+    assert Claim(location, "study", "another").take()
+    assert Claim(location, "another study", "f").take()
+    mine.release()
+    assert other.take()
+    other.release()
+
+
+def test_a_claim_tells_of_a_run_that_was_finished_after_one_looked(location: Location) -> None:
+    before = time.time()
+    mine = Claim(location, "study", "f")
+    assert mine.take()
+    assert mine.finished_since(before) is None
+    mine.mark_finished("a-rather-long-run-id")
+    mine.mark_finished("run-7")
+    mine.release()
+    other = Claim(location, "study", "f")
+    assert other.take()
+    assert other.finished_since(before) == "run-7"
+    assert other.finished_since(time.time() + 1) is None
+    other.release()
+
+
+def test_a_claim_is_let_go_when_its_process_dies(location: Location) -> None:
+    claim = Claim(location, "study", "f")
+    assert claim.take()
+    claim.release()
+    (path,) = (location.mlruns / "claims").iterdir()
+    program = "import fcntl, sys, time; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); time.sleep(60)"
+    holder = subprocess.Popen([sys.executable, "-c", program, str(path)])
+    try:
+        deadline = time.monotonic() + 30
+        while claim.take():
+            claim.release()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    finally:
+        holder.kill()
+        holder.wait()
+    assert claim.take()
+    claim.release()
+
+
+def test_old_claims_are_cleared_away_unless_they_are_held(location: Location) -> None:
+    held, old, new = (Claim(location, "study", name) for name in ("held", "old", "new"))
+    paths = {}
+    for claim in (held, old, new):
+        before = set((location.mlruns / "claims").glob("*"))
+        assert claim.take()
+        (paths[claim],) = set((location.mlruns / "claims").glob("*")) - before
+    old.release()
+    new.release()
+    for claim in (held, old):
+        os.utime(paths[claim], (0, 0))
+    clean_up(location)
+    assert sorted((location.mlruns / "claims").iterdir()) == sorted([paths[held], paths[new]])
+    assert old.take()
+
+
+def test_work_folders_of_dead_processes_are_removed_and_no_others(location: Location) -> None:
+    mine = work_folder(location, "abc")
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    dead = mine.with_name(f"{origin.host()}.{gone.pid}.abc")
+    elsewhere = mine.with_name(f"other.host.{gone.pid}.abc")
+    for folder in (dead, elsewhere):
+        folder.mkdir()
+        (folder / "file").touch()
+    clean_up(location)
+    assert sorted(mine.parent.iterdir()) == sorted([mine, elsewhere])
