@@ -26,9 +26,12 @@ def test_a_game_is_determined_by_its_number(game):
     in_order = [without_time(game) for game in play_match(match)]
     alone = [without_time(play_numbered(match, number)) for number in (3, 1, 2, 0)]
     assert alone == [in_order[number] for number in (3, 1, 2, 0)]
-    units = game_units(match)
-    assert [unit.key for unit in units] == ["game-000000", "game-000001", "game-000002", "game-000003"]
-    assert {**play_unit(units[2]), "seconds": None} == in_order[2]
+    units = game_units(match, games_per_unit=3)
+    assert [unit.key for unit in units] == ["games-000000-000002", "games-000003-000003"]
+    (alone,) = play_unit(units[1])["games"]
+    assert {**alone, "seconds": None} == in_order[3]
+    assert [game["number"] for game in play_unit(units[0])["games"]] == [0, 1, 2]
+    assert len(game_units(match)) == 4
 
 
 def test_games_and_seeds_differ():
@@ -83,6 +86,8 @@ def test_matches_are_checked(options, message):
 def test_what_makes_no_match():
     with pytest.raises(ValueError, match="from 0 to 1, got 2"):
         play_numbered(Match(RANDOM, TICTACTOE, 2), 2)
+    with pytest.raises(ValueError, match="at least 1"):
+        game_units(Match(RANDOM, TICTACTOE, 2), 0)
     with pytest.raises(MiaiError, match=r"players.1: no such choice 'nobody'"):
         play_numbered(Match((RANDOM[0], {"name": "nobody"}), TICTACTOE, 2), 0)
     with pytest.raises(MiaiError, match=r"game.size: .*less than or equal to 19, not 20"):

@@ -123,20 +123,29 @@ def play_match(match: Match, on_game: Callable[[PlayedGame], None] | None = None
 
 @dataclass(frozen=True)
 class GameUnit:
-    """One game of a match as a unit of work that can be sent to another process and done again."""
+    """Some games of a match as a unit of work that can be sent to another process and done again."""
 
     match: Match
-    number: int
+    numbers: tuple[int, ...]
 
     @property
     def key(self) -> str:
-        return f"game-{self.number:06}"
+        return f"games-{self.numbers[0]:06}-{self.numbers[-1]:06}"
 
 
-def game_units(match: Match) -> list[GameUnit]:
-    return [GameUnit(match, number) for number in range(match.num_games)]
+def game_units(match: Match, games_per_unit: int = 1) -> list[GameUnit]:
+    """Cut a match into units. Players are made once a unit, so quick games go better in bundles."""
+    if games_per_unit < 1:
+        raise ValueError(f"games_per_unit must be at least 1, got {games_per_unit}")
+    starts = range(0, match.num_games, games_per_unit)
+    return [GameUnit(match, tuple(range(s, min(s + games_per_unit, match.num_games)))) for s in starts]
 
 
 def play_unit(unit: GameUnit) -> dict[str, Any]:
-    """Play the unit's game; return it as plain values, for `PlayedGame.from_dict`."""
-    return play_numbered(unit.match, unit.number).to_dict()
+    """Play the unit's games; return `{"games": […]}` as plain values, for `PlayedGame.from_dict`."""
+    players = build_players(unit.match)
+    try:
+        return {"games": [play_numbered(unit.match, number, players).to_dict() for number in unit.numbers]}
+    finally:
+        for player in players:
+            player.close()

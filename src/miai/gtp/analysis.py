@@ -66,12 +66,14 @@ def kata_line(decision: Decision, board: GtpBoard, max_moves: int | None = None)
 
 
 def _line(decision: Decision, board: GtpBoard, max_moves: int | None, share: Callable[[float], str]) -> str:
-    """Return a report, the most visited move first; empty if nothing has been visited."""
+    """Return a report, the most visited move first; empty if nothing is known yet."""
     info = decision.info
     visits, values, priors = info.get("visits", {}), info.get("values", {}), info.get("priors", {})
     pv = tuple(info.get("pv", ()))
     # The principal variation's first move leads among moves of equal visits.
     order = sorted(visits, key=lambda move: (-visits[move], move != (pv[0] if pv else None), move))
+    if not order and pv:  # the player knew what to do without looking, as when a pass wins
+        order, visits, values = [pv[0]], {pv[0]: 0}, {pv[0]: info.get("value", 0.5)}
     parts = []
     for rank, move in enumerate(order[:max_moves]):
         words = ["info", "move", board.name(move), "visits", str(visits[move])]

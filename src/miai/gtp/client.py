@@ -30,8 +30,10 @@ MAX_LINE = 500
 CHUNK = 65_536
 CHUNKS_AHEAD = 16
 """What is read before it is wanted; beyond that, a flooding engine blocks on its own output."""
-QUIT_SECONDS = 1.0
-"""How long an engine may take to leave by itself after `quit`, and again after its input is closed."""
+QUIT_SECONDS = 2.0
+"""How long an engine may take to answer `quit`."""
+EXIT_SECONDS = 10.0
+"""How long an engine may take to leave after it has agreed to `quit`."""
 
 _STATUS = re.compile(r"([=?])(\d+)?\s*(.*)", re.ASCII | re.DOTALL)
 
@@ -231,14 +233,12 @@ class GtpClient:
         return self._fault
 
     def close(self) -> None:
-        """End the engine: ask, then close its input, then kill its process group. Never raises; may be called twice."""
+        """End the engine: ask, wait, then kill its process group in any case. Never raises; may be called twice."""
         if self.is_alive:
-            with contextlib.suppress(EngineFault):
+            with contextlib.suppress(EngineFault, subprocess.TimeoutExpired, OSError):
                 self.send("quit", timeout=QUIT_SECONDS)
-            with contextlib.suppress(OSError):
                 cast(BinaryIO, self._process.stdin).close()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(QUIT_SECONDS)
+                self._process.wait(EXIT_SECONDS)
         if self._fault is None:
             self._fault = EngineFault(FaultKind.DIED, "the engine was closed")
         self._finalizer()

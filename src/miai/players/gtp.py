@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -11,10 +11,13 @@ from pydantic.dataclasses import dataclass
 
 from miai.errors import MiaiError
 from miai.games.game import FIRST, RESIGN, SECOND, Game
-from miai.games.go import GoGame
+from miai.games.start import GO
 from miai.gtp.client import EngineFault, FaultKind, GtpClient
 from miai.kinds import STRICT
 from miai.players.player import OWN_BUDGET, Budget, Decision, PlayerKind
+
+if TYPE_CHECKING:
+    from miai.games.go import GoGame
 
 SEED = "{seed}"
 """Stands in a command for a seed of the game; an engine that has it is started anew for each game."""
@@ -42,7 +45,6 @@ class GtpPlayer:
         self._client: GtpClient | None = None
         self._told: list[int] | None = None
         """Moves that the engine has made on its board, `None` when it must be set up anew."""
-        self._start: GoGame | None = None
         self._seconds: float | None = None
 
     @property
@@ -51,7 +53,7 @@ class GtpPlayer:
         return self._client.transcript if self._client else ""
 
     def new_game(self, game: Game) -> None:
-        if not isinstance(game, GoGame):
+        if game.name != GO:
             raise MiaiError(f"player {self.name}: GTP engines play Go, not {game.name}.")
         self._told = None
         self._seconds = None
@@ -73,7 +75,7 @@ class GtpPlayer:
         Raises:
             EngineFault: whatever went wrong, with the transcript of the game.
         """
-        go = cast(GoGame, game)
+        go = cast("GoGame", game)
         if self._client is None:
             seed = str(int(rng.integers(1, MAX_SEED)))
             command = tuple(word.replace(SEED, seed) for word in self._command)

@@ -1,0 +1,104 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from miai.arena import Match, MatchSummary, play_match
+from miai.errors import MiaiError
+from miai.games.go import GoGame
+from miai.games.start import start_game
+from miai.players import Analyst, Budget, build_player, players
+from miai.search import SearchConfig
+
+SEARCHES = ("flat_mc", "ucb", "uct")
+
+
+@pytest.fixture(params=SEARCHES)
+def player(request):
+    made = build_player({"name": request.param, "num_simulations": 200})
+    yield made
+    made.close()
+
+
+def test_defaults_are_the_searchs_own():
+    for name in SEARCHES:
+        kind = players.build({"name": name})
+        plain = SearchConfig()
+        for option, value in kind.options().items():
+            if option not in ("algorithm", "max_edges", "reuse_tree"):
+                assert value == getattr(plain, option), option
+    uct = players.build({"name": "uct"}).options()
+    assert {option.name for option in dataclasses.fields(SearchConfig)} == set(uct)
+    assert SearchConfig(**uct) == SearchConfig()
+
+
+def test_a_winning_move_is_found(player):
+    # X has two in the top row; the third cell wins.
+    game = start_game({"name": "tictactoe"})
+    for cell in (0, 3, 1, 4):
+        game.play(cell)
+    player.new_game(game)
+    decision = player.select_move(game, np.random.default_rng(1))
+    assert decision.move == 2
+    assert decision.info["simulations"] == 200
+    assert decision.info["pv"][0] == 2
+    assert decision.info["values"][2] == 1.0
+    assert decision.info["value"] == 1.0
+
+
+def test_budgets(player):
+    game = GoGame(size=5)
+    player.new_game(game)
+    rng = np.random.default_rng(1)
+    assert player.own_budget == Budget(simulations=200)
+    assert player.select_move(game, rng, Budget(simulations=50)).info["simulations"] == 50
+    by_time = player.select_move(game, rng, Budget(seconds=0.05))
+    assert by_time.info["simulations"] > 50
+    assert by_time.info["seconds"] >= 0.05
+
+
+def test_analysis_ends_when_it_is_told(player):
+    assert isinstance(player, Analyst)
+    seen = []
+
+    def on_progress(decision):
+        seen.append(decision.info["simulations"])
+        return len(seen) < 3
+
+    decision = player.analyse(GoGame(size=5), np.random.default_rng(1), None, on_progress)
+    assert len(seen) == 3
+    assert seen == sorted(seen)
+    assert decision.info["simulations"] >= seen[-1]
+    assert sum(decision.info["visits"].values()) > 0
+
+
+def test_a_game_can_be_repeated():
+    match = Match(({"name": "uct", "num_simulations": 100}, {"name": "ucb"}), {"name": "go", "size": 4}, 2, seed=5)
+    assert [game.moves for game in play_match(match)] == [game.moves for game in play_match(match)]
+
+
+def test_searching_beats_playing_at_random():
+    match = Match(({"name": "flat_mc", "num_simulations": 300}, {"name": "random"}), {"name": "go", "size": 5}, 6)
+    summary = MatchSummary.of(play_match(match))
+    assert summary.total.wins == 6
+    assert summary.faults == summary.opponent_faults == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": "uct", "num_simulations": None}, "one of them has to be given"),
+        ({"name": "uct", "playout": "magic"}, "player.playout: .*'uniform' or 'pattern', not 'magic'"),
+        ({"name": "flat_mc", "c_uct": 0.3}, "player.c_uct: there is no such option"),
+        ({"name": "ucb", "seconds": 0.0}, "player.seconds: .*greater than 0"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(MiaiError, match=message):
+        build_player(options)
+
+
+def test_options_for_go_do_not_go_elsewhere():
+    player = build_player({"name": "uct", "rave": True})
+    with pytest.raises(MiaiError, match="only for Go"):
+        player.new_game(start_game({"name": "tictactoe"}))
