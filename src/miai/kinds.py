@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from pydantic import ConfigDict, ValidationError
+from pydantic_core import ArgsKwargs
 
 from miai.errors import MiaiError, choose
 
@@ -37,13 +38,16 @@ def validate(cls: type[T], mapping: Mapping[str, Any], where: str) -> T:
 def one_line(error: ValidationError, where: str) -> str:
     """Put the first complaint of a validation into one line."""
     first = error.errors(include_url=False)[0]
+    input_value = first["input"]
     key = ".".join([*filter(None, [where]), *(str(part) for part in first["loc"])])
     if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         return f"{key}: there is no such option."
     if first["type"] in ("missing", "missing_argument"):
         return f"{key}: a value is needed."
     message = first["msg"].removeprefix("Value error, ")
-    return f"{key}: {message}, not {first['input']!r}."
+    if isinstance(input_value, ArgsKwargs):
+        return f"{key}: {message}."  # a complaint about several options together, which names them itself
+    return f"{key}: {message}, not {input_value!r}."
 
 
 class Kinds(Generic[T]):

@@ -20,17 +20,16 @@ SECOND = -1
 PASS = -1
 """The move of a player who passes, in games that have it. Every other move is a flat index, 0 or more."""
 RESIGN = -2
-"""What a player may answer in place of a move: it gives the game up. Never a move of a game."""
-RESIGN = -2
 """What a player answers instead of a move when it gives the game up. `Game.play` does not take it."""
 
 Position = TypeVar("Position", bound=Hashable)
 
 
 class Rules(Protocol[Position]):
-    """A game of two players who take turns, without chance or hidden information. Positions are hashable and never change.
+    """A game of two players who take turns, without chance or hidden information. Positions are hashable and fixed.
 
-    The players alternate strictly: `to_play` of `play(position, move)` is the other player, always.
+    The players alternate strictly: `to_play` of `play(position, move)` is the other player, always. Rules are equal
+    (`==`) if they are the same game: a saved table is refused by any other.
     """
 
     name: str
@@ -58,7 +57,10 @@ class Rules(Protocol[Position]):
         ...
 
     def board(self, position: Position) -> np.ndarray:
-        """Return the cells, int8[rows · columns], row-major: +1 first player, −1 second, 0 empty."""
+        """Return the cells, int8[rows · columns], row-major: +1 first player, −1 second, 0 empty.
+
+        No two positions have the same cells: saved tables name a position by them.
+        """
         ...
 
 

@@ -22,7 +22,11 @@ Position = TypeVar("Position", bound=Hashable)
 
 
 class BulkRules(Protocol):
-    """What `Rules` may offer besides, to enumerate millions of positions: the same rules on arrays of keys."""
+    """What `Rules` may offer besides, to enumerate millions of positions: the same rules on arrays of keys.
+
+    For games in which a move marks one cell, and marks stay. The position and its last move then determine the position
+    before it, so after ply p a position has at most p // 2 + 1 predecessors: one for each mark of who moved last.
+    """
 
     def bulk_initial(self) -> np.ndarray:
         """Return the key of the initial position, uint64[1]."""
@@ -77,7 +81,8 @@ class GameGraph:
 
         Raises:
             MiaiError: more than `max_states` positions are reachable.
-            ValueError: the rules do not alternate the players, or a position repeats in a later ply.
+            ValueError: the rules do not begin with the first player or do not alternate, a position repeats in a later
+                ply, or two positions have the same board.
         """
         return _enumerate_bulk(rules, max_states) if hasattr(rules, "bulk_children") else _enumerate(rules, max_states)
 
@@ -141,6 +146,7 @@ class GameGraph:
 
         Raises:
             KeyError: the board is not reachable.
+            ValueError: the board is of another size.
         """
         state = int(self.find_all(board[None])[0])
         if state < 0:
@@ -148,7 +154,13 @@ class GameGraph:
         return state
 
     def find_all(self, boards: np.ndarray) -> np.ndarray:
-        """Return the states of boards int8[n, cells] as int64[n]; −1 for a board that cannot be reached."""
+        """Return the states of boards int8[n, cells] as int64[n]; −1 for a board that cannot be reached.
+
+        Raises:
+            ValueError: boards of another size.
+        """
+        if boards.shape[1:] != self.boards.shape[1:]:
+            raise ValueError(f"boards of {boards.shape[1:]} cells; {self.rules.name} has {self.boards.shape[1]}")
         known, states = self._by_board
         wanted = _byte_strings(boards)
         places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
@@ -191,7 +203,7 @@ def _too_large(rules: Rules[Any], ply: int, max_states: int) -> MiaiError:
 
 def _enumerate(rules: Rules[Any], max_states: int) -> GameGraph:
     """Enumerate by the rules of single positions, in order of discovery."""
-    level, player = [rules.initial()], rules.to_play(rules.initial())
+    level, player = [rules.initial()], FIRST
     positions: list[Hashable] = []
     degrees: list[int] = []
     actions: list[int] = []
@@ -204,7 +216,7 @@ def _enumerate(rules: Rules[Any], max_states: int) -> GameGraph:
         offset = len(positions) + len(level)
         for position in level:
             if rules.to_play(position) != player:
-                raise ValueError(f"{rules.name}: the players do not alternate at {position!r}")
+                raise ValueError(f"{rules.name}: the players do not alternate, the first beginning, at {position!r}")
             outcome = rules.outcome(position)
             moves = rules.legal_moves(position) if outcome is None else ()
             if outcome is None and not moves:
@@ -225,6 +237,9 @@ def _enumerate(rules: Rules[Any], max_states: int) -> GameGraph:
         if not next_level:
             break
         level, player = list(next_level), -player
+    boards = np.stack([rules.board(position) for position in positions])
+    if len(np.unique(boards, axis=0)) < len(boards):
+        raise ValueError(f"{rules.name}: two positions have the same board, so a saved table could not tell them apart")
     return GameGraph(
         rules,
         GraphArrays(
@@ -234,7 +249,7 @@ def _enumerate(rules: Rules[Any], max_states: int) -> GameGraph:
             np.array(outcomes, np.int8),
         ),
         np.array(actions, np.int16),
-        np.stack([rules.board(position) for position in positions]),
+        boards,
     )
 
 
@@ -248,8 +263,11 @@ def _enumerate_bulk(rules: Any, max_states: int) -> GameGraph:
         legal, child_keys = rules.bulk_children(level, player)
         legal &= ~final[:, None]
         child_keys = child_keys[legal]
-        next_level = np.unique(child_keys)
         count += len(level)
+        # A bound first: sorting the children of a hopeless game would take minutes.
+        if count + len(child_keys) // (ply // 2 + 1) > max_states:
+            raise _too_large(rules, ply + 1, max_states)
+        next_level = np.unique(child_keys)
         if count + len(next_level) > max_states:
             raise _too_large(rules, ply + 1, max_states)
         keys.append(level)

@@ -21,6 +21,7 @@ import json
 import os
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ import numpy as np
 from miai.errors import MiaiError
 from miai.games.game import FIRST, SECOND
 from miai.games.graph import GameGraph
-from miai.games.small import game_graph
+from miai.games.small import game_graph, games
 from miai.tabular.targets import AFTERSTATE, STATE_ACTION
 
 AFTERSTATE_ACTION = -1
@@ -97,7 +98,7 @@ class ValueTable:
             with os.fdopen(descriptor, "wb") as file, zipfile.ZipFile(file, "w") as archive:
                 for name, array in arrays.items():
                     content = io.BytesIO()
-                    np.lib.format.write_array(content, np.ascontiguousarray(array), allow_pickle=False)
+                    np.lib.format.write_array(content, np.asarray(array, order="C"), allow_pickle=False)
                     archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), content.getvalue())
             Path(temporary).chmod(0o644)
             Path(temporary).replace(path)
@@ -119,7 +120,10 @@ class ValueTable:
         try:
             arrays = _read(path)
             meta = _parse_meta(arrays["meta"])
-            graph = graph if graph is not None else game_graph(meta.game)
+            if graph is None:
+                graph = game_graph(meta.game)
+            elif games.build(meta.game).rules() != graph.rules:
+                raise _BadTableError(f"it belongs to {_named(meta.game)}, not to {graph.rules.name}")
             entries = _find_entries(arrays, meta, graph)
             _check(arrays, meta, graph, entries)
         except (_BadTableError, MiaiError) as error:
@@ -177,6 +181,8 @@ def _parse_meta(array: np.ndarray) -> TableMeta:
     for name, kind in types.items():
         if not isinstance(getattr(meta, name), kind):
             raise _BadTableError(f"meta.{name} is {getattr(meta, name)!r}, expected {kind.__name__}")
+    if not isinstance(meta.algorithm.get("name"), str):
+        raise _BadTableError(f"meta.algorithm.name is {meta.algorithm.get('name')!r}, expected str")
     if meta.algorithm.get("entry") not in (STATE_ACTION, AFTERSTATE):
         raise _BadTableError(
             f"meta.algorithm.entry is {meta.algorithm.get('entry')!r}, expected {STATE_ACTION} or {AFTERSTATE}"
@@ -187,8 +193,8 @@ def _parse_meta(array: np.ndarray) -> TableMeta:
         raise _BadTableError(f"meta.seat is {meta.seat!r}, expected first, second or both")
     for name in ("gamma", "initial_value"):
         value = getattr(meta, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-            raise _BadTableError(f"meta.{name} is {value!r}, expected a finite number")
+        if not isinstance(value, float) or not np.isfinite(value):
+            raise _BadTableError(f"meta.{name} is {value!r}, expected a finite float")
     return meta
 
 
@@ -230,3 +236,9 @@ def _check(arrays: dict[str, np.ndarray], meta: TableMeta, graph: GameGraph, ent
     )
     if meta.seat != "both" and (owners != (FIRST if meta.seat == "first" else SECOND)).any():
         raise _BadTableError(f"an entry belongs to another seat than {meta.seat}")
+
+
+def _named(game: Mapping[str, Any]) -> str:
+    """Name a game with its options, in one line."""
+    options = ", ".join(f"{key} {value}" for key, value in sorted(game.items()) if key != "name")
+    return f"{game['name']} ({options})" if options else str(game["name"])

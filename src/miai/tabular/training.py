@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -53,21 +55,25 @@ class Trainer:
         self.graph: GameGraph = game_graph(settings.game)
         self.players = SEATS[numbers.seat]
         tables = tables or {}
+        if numbers.init is not None and "init" not in tables:
+            raise ValueError(f"no file was given for init={numbers.init}")
         num_entries = self.graph.num_states if settings.algorithm.entry == AFTERSTATE else self.graph.num_edges
         self.values = np.full(num_entries, numbers.initial_value)
         self.visits = np.zeros(num_entries, np.int64)
         if "init" in tables:
             self._continue_from(tables["init"])
         is_double = settings.algorithm.target == "double"
-        # The second table of double Q-learning starts as the first; updates of both are counted from the same zero.
+        # The second table of double Q-learning starts as the first. Of a table that goes on, each has half the visits.
         self._other = self.values.copy() if is_double else None
-        self._other_visits = np.zeros(num_entries, np.int64) if is_double else None
+        self._other_visits = self.visits // 2 if is_double else None
+        if self._other_visits is not None:
+            self.visits -= self._other_visits
         self._opponent = (
             None if settings.opponent.is_self else _policy_of(settings.opponent, self.graph, tables, "opponent.")
         )
         evaluation = _policy_of(settings.evaluation_opponent, self.graph, tables, "evaluation.opponent.")
         self._measures = {player: SeatMeasure(self.graph, player, evaluation) for player in self.players}
-        self._evaluation_policy = evaluation
+        self._tables = tables
         self.bound = sum(
             self.graph.num_afterstates(player)
             if settings.algorithm.entry == AFTERSTATE
@@ -110,10 +116,24 @@ class Trainer:
             gamma=numbers.gamma,
             initial_value=numbers.initial_value,
             tie_breaking=numbers.tie_breaking,
-            opponent=_describe(self.settings.opponent),
+            opponent=self._describe_opponent(),
             fingerprint=fingerprint,
         )
         return ValueTable(meta, self.table_values(), self.table_visits())
+
+    def _describe_opponent(self) -> dict[str, Any]:
+        """Return the name and the options of the training opponent.
+
+        A saved table stands there by the hash of its content: what the table of a run holds must not depend on the
+        path or the number under which its opponent was found.
+        """
+        opponent = self.settings.opponent
+        name = type(opponent).__module__.rsplit(".", 1)[1].rstrip("_")
+        contents = {}
+        for role, reference in opponent.tables().items():
+            with self._tables[f"opponent.{role}"].open("rb") as file:
+                contents[reference] = f"sha256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
+        return {"name": name, **_replace_leaves(dataclasses.asdict(opponent), contents)}
 
     # Running ------------------------------------------------------------------------------------------
 
@@ -232,8 +252,7 @@ def _policy_of(opponent: Any, graph: GameGraph, tables: Mapping[str, Path], pref
     return opponent.policy(graph, own)
 
 
-def _describe(opponent: Any) -> dict[str, Any]:
-    from pydantic import TypeAdapter
-
-    name = type(opponent).__module__.rsplit(".", 1)[1].rstrip("_")
-    return {"name": name, **TypeAdapter(type(opponent)).dump_python(opponent, mode="json")}
+def _replace_leaves(tree: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(tree, dict):
+        return {key: _replace_leaves(value, names) for key, value in tree.items()}
+    return names.get(tree, tree) if isinstance(tree, str) else tree

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -28,16 +28,15 @@ class SmallGame:
 games: Kinds[SmallGame] = Kinds("miai.games.small", "game")
 
 
-def game_graph(mapping: Mapping[str, Hashable]) -> GameGraph:
+def game_graph(mapping: Mapping[str, Any]) -> GameGraph:
     """Return the graph of the game that `mapping` describes (`name` and its options), enumerated once a process.
 
     Raises:
         MiaiError: an unknown game, options out of range, or a game that is too large.
     """
-    return _graph(tuple(sorted(mapping.items())))
+    return _graph(games.build(mapping))
 
 
 @lru_cache(maxsize=4)
-def _graph(items: tuple[tuple[str, Hashable], ...]) -> GameGraph:
-    kind = games.build(dict(items))
+def _graph(kind: SmallGame) -> GameGraph:
     return GameGraph.of(kind.rules(), max_states=kind.max_states)

@@ -53,6 +53,12 @@ class MnkRules:
         self._line_masks = tuple(sum(1 << cell for cell in line) for line in self.lines)
         self._full = (1 << self.cells) - 1
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MnkRules) and (self.shape, self.k) == (other.shape, other.k)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.k))
+
     # One position -----------------------------------------------------------------------------
 
     def initial(self) -> MnkPosition:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pydantic.dataclasses import dataclass
@@ -40,7 +39,3 @@ class Opponent:
 
 
 opponents: Kinds[Opponent] = Kinds("miai.tabular.opponents", "opponent")
-
-
-def build_opponent(mapping: Mapping[str, Any], where: str = "opponent") -> Opponent:
-    return opponents.build(mapping, where)
