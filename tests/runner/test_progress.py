@@ -1,0 +1,40 @@
+"""What a person reads while a sweep runs."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from miai.runner import progress
+from miai.runner.execute import Outcome
+from miai.runner.progress import SweepDisplay
+
+
+def test_without_a_terminal_a_plain_line_comes_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    file = io.StringIO()
+    display = SweepDisplay(Console(file=file, width=200), "study")
+    display.begin(total=10, there=2, same=0)
+    outcomes = [Outcome("there", "a")] * 2 + [Outcome("finished", "b")] * 3 + [Outcome("failed", "c")]
+    with display:
+        for clock[0] in (101.0, 108.0, 109.0):
+            display.update(outcomes, partly=0.0)
+    assert file.getvalue().splitlines() == [
+        "study: 10 runs, 2 already there, 8 to do.",
+        "study: 6/10 runs, 1 failed, 0.5 runs/s, 0:08 left",  # 4 runs in 8 s; 4 more take 8 s.
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"), [(12.34, "12.3 runs/s"), (0.1, "0.1 runs/s"), (0.05, "3.0 runs/min"), (0.0, "0.0 runs/min")]
+)
+def test_slow_rates_are_told_by_the_minute(rate: float, text: str) -> None:
+    assert progress._rate(rate) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(None, ""), (8.4, "0:08 left"), (3725, "1:02:05 left")])
+def test_the_time_that_is_left(seconds: float | None, text: str) -> None:
+    assert progress._left(seconds) == text
