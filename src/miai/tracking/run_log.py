@@ -1,6 +1,7 @@
 """A run that is being written: buffered metrics, artifacts, tags and its end.
 
-Nothing that the store does can stop a run. From the first call that fails, the run is kept whole on disk.
+Start reading at `RunLog`. Nothing that the store does can stop a run: from the first call that fails, the run is kept
+whole on disk.
 """
 
 from __future__ import annotations
