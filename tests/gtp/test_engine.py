@@ -552,3 +552,19 @@ def test_the_process_ends_with_its_input():
     done = subprocess.run([sys.executable, "-c", PROGRAM], input=b"1 name", capture_output=True, check=True, timeout=30)
     assert done.stdout == b"=1 Miai\n\n"
     assert done.stderr == b""
+
+
+def test_a_search_analyses_and_plays():
+    player = build_player({"name": "uct", "num_simulations": 200})
+    send, receive, finish = live(player)
+    send("lz-analyze b 5\n")
+    assert receive() == "=\n"
+    first, second = receive(), receive()
+    assert first.startswith("info move ")
+    visits = [int(line.split()[4]) for line in (first, second)]
+    assert visits[0] < visits[1]
+    send("genmove b\n")
+    while receive() != "\n":
+        pass
+    assert receive()[:3] in [f"= {column}" for column in "ABCDE"]
+    finish()

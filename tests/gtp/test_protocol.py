@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miai.gtp.protocol import (
@@ -44,6 +44,7 @@ def test_responses():
     assert success(None, "\n A B\n1 . .") == "=\n A B\n1 . .\n\n"
 
 
+@settings(deadline=None)
 @given(st.sampled_from((None, "1")), st.text())
 def test_no_response_holds_an_empty_line(command_id, text):
     for response in (success(command_id, text), failure(command_id, text)):
@@ -52,6 +53,7 @@ def test_no_response_holds_an_empty_line(command_id, text):
         assert "\r" not in response
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_line_is_a_command_or_nothing(line):
     command = parse_command(line)

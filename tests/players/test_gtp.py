@@ -110,7 +110,7 @@ def test_answers_that_are_no_points(player, move, rng):
     ],
 )
 def test_faults(kind, fault, message, rng):
-    player = build_player(options(kind, timeout=0.5))
+    player = build_player(options(kind, timeout=0.5 if fault is FaultKind.TIMEOUT else 60.0))
     game = GoGame(size=9)
     player.new_game(game)
     game.play(game.parse_move("C3"))
@@ -137,7 +137,8 @@ def test_a_broken_engine_is_started_anew_for_the_next_game(rng):
     ("kind", "fault"), [("crashing", "died"), ("slow", "timeout"), ("occupied", "illegal"), ("refusing", "refused")]
 )
 def test_a_game_with_a_fault_is_lost_and_counted_apart(kind, fault):
-    match = Match((options(kind, timeout=0.5), {"name": "random"}), {"name": "go", "size": 5}, 2, seed=3)
+    patience = 0.5 if fault == "timeout" else 60.0
+    match = Match((options(kind, timeout=patience), {"name": "random"}), {"name": "go", "size": 5}, 2, seed=3)
     games = play_match(match)
     summary = MatchSummary.of(games)
     assert summary.total.losses == 2

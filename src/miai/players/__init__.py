@@ -8,7 +8,18 @@ from miai.players.player import (
     Player,
     PlayerKind,
     build_player,
+    name_player,
     players,
 )
 
-__all__ = ["OWN_BUDGET", "Analyst", "Budget", "Decision", "Player", "PlayerKind", "build_player", "players"]
+__all__ = [
+    "OWN_BUDGET",
+    "Analyst",
+    "Budget",
+    "Decision",
+    "Player",
+    "PlayerKind",
+    "build_player",
+    "name_player",
+    "players",
+]

@@ -120,8 +120,17 @@ def build_player(mapping: Mapping[str, Any], where: str = "player") -> Player:
     """
     kind = players.build(mapping, where)
     player = kind.build()
-    player.name = kind.label or _describe(str(mapping["name"]), kind)
+    player.name = _name(mapping, kind)
     return player
+
+
+def name_player(mapping: Mapping[str, Any], where: str = "player") -> str:
+    """Return the name of the player that `build_player` would make. Raises `MiaiError` for options that make none."""
+    return _name(mapping, players.build(mapping, where))
+
+
+def _name(mapping: Mapping[str, Any], kind: PlayerKind) -> str:
+    return kind.label or _describe(str(mapping["name"]), kind)
 
 
 def _describe(name: str, kind: PlayerKind) -> str:
