@@ -120,7 +120,7 @@ def test_captions_name_seeds_and_interval(tables):
     with style.drawing():
         caption = kind.draw(selection, kind.options()).caption
     assert "mean over 6 seeds" in caption
-    assert "95 % studentised bootstrap interval" in caption
+    assert "95 % interval over seeds (studentised bootstrap" in caption
     assert "logarithmic" in caption
     one = select(study({}, num_seeds=1, num_checkpoints=5))
     with style.drawing():

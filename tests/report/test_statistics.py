@@ -90,7 +90,7 @@ def test_few_seeds():
 def test_equal_values_have_no_width_and_bounds_cut():
     flat = estimate(np.full(30, 8631.0), seed=0)
     assert (flat.value, flat.low, flat.high) == (8631, 8631, 8631)
-    nearly = np.array([1.0] * 29 + [0.2])
+    nearly = np.array([1.0] * 28 + [0.2, 0.1])
     cut = estimate(nearly, seed=0, bounds=(0.0, 1.0))
     assert cut.low < cut.value < 1.0 == cut.high
 
@@ -150,3 +150,16 @@ def test_captions_say_which_interval():
     assert "fewer than 5" in describe("iqm", 3)
     assert "studentised" in describe("mean", 30)
     assert "percentile" in describe("iqm", 30)
+
+
+def test_two_values_are_a_proportion():
+    # 3 of 30 at 1, the others at 0: Wilson's interval for 0.1; and the same between 2 and 4.
+    values = np.array([1.0] * 3 + [0.0] * 27)
+    found, share = estimate(values, seed=0), wilson(3, 30)
+    np.testing.assert_allclose(found, share)
+    np.testing.assert_allclose(estimate(2 + 2 * values, seed=0), 2 + 2 * np.array(share))
+
+
+def test_coverage_of_a_rare_event_with_30_seeds():
+    generator = np.random.default_rng(24)
+    assert 0.92 <= coverage(lambda shape: (generator.random(shape) < 0.1).astype(float), 0.1, 30, "mean") <= 0.97

@@ -112,3 +112,11 @@ def test_findings_say_who_leads(selection):
     means = selection.runs.groupby("algorithm.name")["eval/optimality_gap"].mean()
     best = metrics.VALUES[str(means.idxmin())]
     assert sentences[1].startswith(f"Optimality gap: {best} is best, ")
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(1.0, "1.000"), (0.0421, "0.042"), (0.00096, "1 · 10⁻³"), (9.6e-05, "1 · 10⁻⁴"), (2e-12, "2 · 10⁻¹²")],
+)
+def test_p_values_as_people_write_them(p, text):
+    assert summaries.p_value(p) == text

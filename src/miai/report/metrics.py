@@ -54,7 +54,7 @@ KNOWN = {
         Metric("eval/loss", "loss rate", -1, SHARE, best=0.0, near_zero=True),
         Metric("eval/value", "value (wins − losses, a game)", +1, (-1.0, 1.0)),
         Metric("eval/optimality_gap", "optimality gap (value)", -1, (0.0, 2.0), best=0.0, near_zero=True),
-        Metric(EXPLOITABILITY, "exploitability (value)", -1, (0.0, 2.0), best=0.0, near_zero=True),
+        Metric(EXPLOITABILITY, "exploitability (value)", -1, (0.0, 2.0), best=0.0),
         Metric("eval/rms_error", "RMS error of entries (value)", -1, FROM_ZERO, best=0.0, near_zero=True),
         Metric("train/win_rate", "win rate in training", +1, SHARE),
         Metric("train/draw_rate", "draw rate in training", 0, SHARE),

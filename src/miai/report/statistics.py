@@ -16,8 +16,12 @@ plain percentile interval: it covers as well, and unlike the studentised one it 
 values (30 % of runs above zero, the others at zero: 94 against 68). Below `SMALL` seeds it is widened by
 Hesterberg's correction.
 
-What no resampling mends: if nine of ten runs are exactly zero, the mean's interval covers 86 % at n = 30. The tables
-therefore give "k of n unbeatable" with a Wilson interval beside the mean exploitability.
+A result that takes two values only, as the exploitability of a deterministic policy in tic-tac-toe (0 or 1), is a
+proportion: its mean gets Wilson's interval, which covers 93 % at n = 30 and a share of 10 %, at two thirds of the
+width.
+
+What no resampling mends: if nine of ten runs are exactly zero and the others spread, the mean's interval covers 86 % at
+n = 30. The tables therefore give "k of n unbeatable" with a Wilson interval beside the mean exploitability.
 """
 
 from __future__ import annotations
@@ -69,8 +73,9 @@ def estimate(
 
     Args:
         values: [num_runs] or [num_runs, num_points], finite; a run is an independent seed.
-        statistic: `"mean"` (studentised bootstrap, Efron and Tibshirani 1993, section 12.5) or `"iqm"` (percentile
-            bootstrap; below `SMALL` runs with the wider percentiles of Hesterberg 2015, section 5.3).
+        statistic: `"mean"` (studentised bootstrap, Efron and Tibshirani 1993, section 12.5; Wilson's interval where the
+            values are two) or `"iqm"` (percentile bootstrap; below `SMALL` runs with the wider percentiles of
+            Hesterberg 2015, section 5.3).
         seed: seed of the resampling; all points are resampled alike.
         level: nominal coverage of each single interval (they are not simultaneous over points).
         resamples: number of bootstrap samples.
@@ -98,6 +103,8 @@ def estimate(
         below, above = _student(centred, tail) if statistic == "mean" else (np.full_like(centre, np.nan),) * 2
     elif statistic == "mean":
         below, above = _studentised(centred, tail, resamples, seed)
+        two, below_share, above_share = _proportions(centred, tail)
+        below, above = np.where(two, below_share, below), np.where(two, above_share, above)
     else:
         below, above = _percentile(centred, tail, resamples, seed)
     low, high = np.clip(centre + below, *bounds), np.clip(centre + above, *bounds)
@@ -113,14 +120,9 @@ def wilson(successes: int, trials: int, level: float = 0.95) -> Estimate:
     """
     if trials <= 0 or not 0 <= successes <= trials:
         raise ValueError(f"successes must lie in 0 … trials and trials above 0, got {successes} of {trials}")
-    z2 = stats.norm.isf((1 - level) / 2) ** 2
     share = successes / trials
-    middle = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = np.sqrt(z2 * (share * (1 - share) / trials + z2 / (4 * trials**2))) / (1 + z2 / trials)
-    # At 0 and at n the bound is 0 or 1 exactly; rounding must not move it past the estimate.
-    low = 0.0 if successes == 0 else middle - half
-    high = 1.0 if successes == trials else middle + half
-    return Estimate(np.array(share), np.array(low), np.array(high))
+    low, high = _score_interval(np.array(share), trials, (1 - level) / 2)
+    return Estimate(np.array(share), low, high)
 
 
 def describe(statistic: Statistic, num_runs: int) -> str:
@@ -128,8 +130,10 @@ def describe(statistic: Statistic, num_runs: int) -> str:
     if num_runs < 2:
         return "no interval (one seed)"
     if num_runs < FEWEST:
-        return "95 % Student's t interval" if statistic == "mean" else f"no interval (fewer than {FEWEST} seeds)"
-    return f"95 % {'studentised' if statistic == 'mean' else 'percentile'} bootstrap interval over seeds"
+        few = f"no interval (fewer than {FEWEST} seeds)"
+        return "95 % interval over seeds (Student's t)" if statistic == "mean" else few
+    kind = "studentised bootstrap; Wilson where values are two" if statistic == "mean" else "percentile bootstrap"
+    return f"95 % interval over seeds ({kind})"
 
 
 def _checked(values: np.ndarray) -> np.ndarray:
@@ -141,6 +145,23 @@ def _checked(values: np.ndarray) -> np.ndarray:
     if not np.isfinite(values).all():
         raise ValueError("values must be finite")
     return values
+
+
+def _score_interval(share: np.ndarray, trials: int, tail: float) -> tuple[np.ndarray, np.ndarray]:
+    z2 = stats.norm.isf(tail) ** 2
+    middle = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = np.sqrt(z2 * (share * (1 - share) / trials + z2 / (4 * trials**2))) / (1 + z2 / trials)
+    # At 0 and at 1 the bound is 0 or 1 exactly; rounding must not move it past the share.
+    return np.where(share == 0, 0.0, middle - half), np.where(share == 1, 1.0, middle + half)
+
+
+def _proportions(centred: np.ndarray, tail: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which columns take two values only, and for these Wilson's interval, scaled to the values."""
+    lowest, highest = centred[0], centred[-1]
+    at_top = centred == highest
+    two = (at_top | (centred == lowest)).all(axis=0) & (lowest < highest)
+    low, high = _score_interval(at_top.mean(axis=0), len(centred), tail)
+    return two, lowest + (highest - lowest) * low, lowest + (highest - lowest) * high
 
 
 def _student(centred: np.ndarray, tail: float) -> tuple[np.ndarray, np.ndarray]:

@@ -84,7 +84,7 @@ def results(selection: Selection) -> Table:
             )
     note = (
         "IQM: mean of the middle half of the seeds, with a percentile bootstrap interval. Mean: with a studentised "
-        "bootstrap interval (Student's t below five seeds)."
+        "bootstrap interval (Wilson where a result takes two values only; Student's t below five seeds)."
     )
     return Table("results", "Results", columns, tuple(rows), pd.DataFrame(records), note)
 
@@ -136,8 +136,8 @@ def differences(selection: Selection) -> Table:
                     *_split(difference, metric, signed=True),
                     number(compared.effect, 2),
                     number(float(better.value), 2),
-                    _p(compared.p_value),
-                    _p(float(p_holm)),
+                    p_value(compared.p_value),
+                    p_value(float(p_holm)),
                     verdict,
                 )
             )
@@ -277,8 +277,9 @@ def _numbers(name: str, found: Estimate | None) -> dict[str, float]:
     return {name: value, f"{name} low": low, f"{name} high": high}
 
 
-def _p(p: float) -> str:
+def p_value(p: float) -> str:
+    """Write a p-value: three decimals, or a power of ten where these would be 0.001 or less."""
     if p >= 0.001:
         return f"{p:.3f}"
-    exponent = int(np.floor(np.log10(p)))
-    return f"{p / 10.0**exponent:.0f} · 10{str(exponent).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    digit, exponent = f"{p:.0e}".split("e")
+    return f"{digit} · 10{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"

@@ -49,29 +49,35 @@ def draw(selection: Selection, options: Options) -> Drawing:
         most_columns=2 if single else 4,
     )
     caption = (
-        f"Each run is a point ({selection.seeds()} a group); large: the group's mean. "
-        f"The lower left corner is best.{words}"
+        f"Each run is a point ({selection.seeds()} a group), equal ones are one point of as many times the area; "
+        f"edged: the group's mean. Groups are moved apart a little. The lower left corner is best.{words}"
     )
     return Drawing(figure, caption)
 
 
 def _panel(selection: Selection, x: Metric, y: Metric, facet: Facet, ax: Any) -> str:
+    from matplotlib.transforms import ScaledTranslation
+
     points = []
-    for group in selection.groups:
+    middle = (len(selection.groups) - 1) / 2
+    for i, group in enumerate(selection.groups):
         a, b = selection.finals(x, group, facet), selection.finals(y, group, facet)
         both = a.index.intersection(b.index)
         if not len(both):
             continue
         look, across, up = group.style, a[both].to_numpy(), b[both].to_numpy()
-        ax.plot(
-            across,
-            up,
-            linestyle="none",
+        places, counts = np.unique(np.round(np.stack([across, up]), 9), axis=1, return_counts=True)
+        # Groups stand a little above each other, so that equal results are seen.
+        beside = ScaledTranslation(0, (middle - i) * 4.5 / 72, ax.figure.dpi_scale_trans)
+        ax.scatter(
+            *places,
+            s=9 * counts,
             marker=look.marker,
             color=look.colour,
-            alpha=0.45,
-            markersize=3.5,
-            markeredgewidth=0,
+            alpha=0.5,
+            linewidth=0,
+            clip_on=False,
+            transform=ax.transData + beside,
         )
         ax.plot(
             across.mean(),
@@ -79,13 +85,15 @@ def _panel(selection: Selection, x: Metric, y: Metric, facet: Facet, ax: Any) ->
             linestyle="none",
             marker=look.marker,
             color=look.colour,
-            markersize=8.5,
-            markeredgecolor="white",
-            markeredgewidth=1,
+            markersize=7.5,
+            markeredgecolor=style.INK,
+            markeredgewidth=1.1,
             zorder=5,
             clip_on=False,
         )
         points.append((across, up))
+        ax.update_datalim(places.T)  # What is drawn beside its place does not count for the limits by itself.
+    ax.autoscale_view()
     ax.set_xlabel(x.label)
     ax.set_ylabel(y.label)
     ax.grid(visible=True, axis="both")
@@ -96,7 +104,7 @@ def _panel(selection: Selection, x: Metric, y: Metric, facet: Facet, ax: Any) ->
                 f"the axis of {metric.word} is {style.near_zero(ax, np.concatenate([p[i] for p in points]), which)}"
             )
     # A little room around, so that points on an edge are seen whole.
-    ax.spines[["left", "bottom"]].set_position(("outward", 5))
+    ax.spines[["left", "bottom"]].set_position(("outward", 12))
     words = "; ".join(kinds)
     return f" {words[:1].upper()}{words[1:]}." if words else ""
 
