@@ -108,6 +108,14 @@ def test_a_game_without_lines_is_enumerated():
     assert graph.edge_action.tolist() == [0, 1, 0, 1, 0, 0]
 
 
+def test_a_position_may_be_reached_in_several_plies():
+    # From six sticks, 2 + 2 and 1 + 1 + 1 + 1 leave the same two, with X to move: its ply is that of the longer way.
+    graph = GameGraph.of(LastStick(6))
+    assert graph.num_states == 12  # 6+, and every number from 5 to 0 with either player to move, but 5+
+    assert graph.max_plies == 6
+    assert (graph.arrays.edge_child > graph.edge_state).all()
+
+
 def test_boards_and_moves_are_found(tictactoe):
     board = as_array("X.O.X....")
     state = tictactoe.find(board)
@@ -177,7 +185,7 @@ class _Broken(LastStick):
         ({"to_play": lambda self, position: FIRST}, "do not alternate"),
         ({"to_play": lambda self, position: -LastStick.to_play(self, position)}, "the first beginning"),
         ({"legal_moves": lambda self, position: ()}, "no legal move, and no outcome"),
-        ({"play": lambda self, position, move: dataclasses.replace(position, turn=-position.turn)}, "different plies"),
+        ({"play": lambda self, position, move: dataclasses.replace(position, turn=-position.turn)}, "can come back"),
         ({"board": lambda self, position: np.zeros(3, np.int8)}, "the same board"),
     ],
 )

@@ -7,7 +7,6 @@ Shapes: S states (positions), E edges (legal moves from states that are not fina
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,7 +64,7 @@ class GraphArrays(NamedTuple):
 class GameGraph:
     """Every reachable position of a game.
 
-    States are sorted by ply, and within a ply by key or discovery; 0 is the start.
+    States are sorted by ply (of the longest game that leads there), within a ply by key or discovery; 0 is the start.
     """
 
     rules: Rules[Any]
@@ -81,8 +80,8 @@ class GameGraph:
 
         Raises:
             MiaiError: more than `max_states` positions are reachable.
-            ValueError: the rules do not begin with the first player or do not alternate, a position repeats in a later
-                ply, or two positions have the same board.
+            ValueError: the rules do not begin with the first player or do not alternate, a position can come back, or
+                two positions have the same board.
         """
         return _enumerate_bulk(rules, max_states) if hasattr(rules, "bulk_children") else _enumerate(rules, max_states)
 
@@ -107,20 +106,8 @@ class GameGraph:
 
     @cached_property
     def max_plies(self) -> int:
-        """Length of the longest game."""
-        depth = np.zeros(self.num_states, np.int32)
-        # Within a ply no state depends on another, so one pass a ply settles all depths.
-        for start, end in self._plies:
-            edges = slice(self.arrays.edge_start[start], self.arrays.edge_start[end])
-            depth[self.arrays.edge_child[edges]] = depth[start] + 1
-        return int(depth.max())
-
-    @cached_property
-    def _plies(self) -> tuple[tuple[int, int], ...]:
-        """First and last + 1 state of each ply: to_play changes exactly there."""
-        changes = np.flatnonzero(np.diff(self.arrays.to_play)) + 1
-        bounds = [0, *changes.tolist(), self.num_states]
-        return tuple(itertools.pairwise(bounds))
+        """Length of the longest game: whose turn it is changes exactly where a ply ends."""
+        return int(np.count_nonzero(np.diff(self.arrays.to_play)))
 
     def decision_states(self, player: int) -> np.ndarray:
         """Return the states in which `player` (+1 or −1) has to move, int64[n]."""
@@ -193,64 +180,73 @@ def _byte_strings(boards: np.ndarray) -> np.ndarray:
     return boards.view(np.dtype((np.void, boards.shape[1]))).ravel()
 
 
-def _too_large(rules: Rules[Any], ply: int, max_states: int) -> MiaiError:
+def _too_large(rules: Rules[Any], max_states: int) -> MiaiError:
     rows, columns = rules.shape
     return MiaiError(
-        f"game: {rules.name} on {rows}×{columns} has more than {max_states:,} positions (counted up to ply {ply}); "
-        "choose a smaller board or raise game.max_states."
+        f"game: {rules.name} on {rows}×{columns} has more than {max_states:,} positions; choose a smaller board or "
+        "raise game.max_states."
     )
 
 
 def _enumerate(rules: Rules[Any], max_states: int) -> GameGraph:
-    """Enumerate by the rules of single positions, in order of discovery."""
-    level, player = [rules.initial()], FIRST
-    positions: list[Hashable] = []
-    degrees: list[int] = []
-    actions: list[int] = []
-    children: list[int] = []
+    """Enumerate by the rules of single positions: number them as they are discovered, then sort them by ply."""
+    positions = [rules.initial()]
+    numbers: dict[Hashable, int] = {positions[0]: 0}
+    movers = [FIRST]
     outcomes: list[int] = []
-    movers: list[int] = []
-    seen: set[Hashable] = set(level)
-    for ply in range(max_states + 1):
-        next_level: dict[Hashable, int] = {}
-        offset = len(positions) + len(level)
-        for position in level:
-            if rules.to_play(position) != player:
-                raise ValueError(f"{rules.name}: the players do not alternate, the first beginning, at {position!r}")
-            outcome = rules.outcome(position)
-            moves = rules.legal_moves(position) if outcome is None else ()
-            if outcome is None and not moves:
-                raise ValueError(f"{rules.name}: no legal move, and no outcome, at {position!r}")
-            for move in moves:
-                child = rules.play(position, move)
-                if child in seen and child not in next_level:
-                    raise ValueError(f"{rules.name}: {child!r} is reached in two different plies")
-                seen.add(child)
-                children.append(offset + next_level.setdefault(child, len(next_level)))
-            actions.extend(moves)
-            degrees.append(len(moves))
-            outcomes.append(outcome or 0)
-            movers.append(player)
-        positions.extend(level)
-        if len(positions) + len(next_level) > max_states:
-            raise _too_large(rules, ply + 1, max_states)
-        if not next_level:
-            break
-        level, player = list(next_level), -player
+    moves: list[tuple[int, ...]] = []
+    children: list[list[int]] = []
+    for number, position in enumerate(positions):  # which grows
+        if rules.to_play(position) != movers[number]:
+            raise ValueError(f"{rules.name}: the players do not alternate, the first beginning, at {position!r}")
+        outcome = rules.outcome(position)
+        moves.append(rules.legal_moves(position) if outcome is None else ())
+        if outcome is None and not moves[-1]:
+            raise ValueError(f"{rules.name}: no legal move, and no outcome, at {position!r}")
+        outcomes.append(outcome or 0)
+        children.append([])
+        for move in moves[-1]:
+            child = rules.play(position, move)
+            if child not in numbers:
+                numbers[child] = len(positions)
+                positions.append(child)
+                movers.append(-movers[number])
+                if len(positions) > max_states:
+                    raise _too_large(rules, max_states)
+            children[-1].append(numbers[child])
     boards = np.stack([rules.board(position) for position in positions])
     if len(np.unique(boards, axis=0)) < len(boards):
         raise ValueError(f"{rules.name}: two positions have the same board, so a saved table could not tell them apart")
+    order = np.argsort(_plies_of(rules, children), kind="stable")
+    states = np.empty(len(order), np.uint32)
+    states[order] = np.arange(len(order), dtype=np.uint32)
     return GameGraph(
         rules,
         GraphArrays(
-            np.concatenate([[0], np.cumsum(degrees)]).astype(np.uint32),
-            np.array(children, np.uint32),
-            np.array(movers, np.int8),
-            np.array(outcomes, np.int8),
+            np.concatenate([[0], np.cumsum([len(moves[i]) for i in order])]).astype(np.uint32),
+            states[np.concatenate([np.array(children[i], np.int64) for i in order])],
+            np.array(movers, np.int8)[order],
+            np.array(outcomes, np.int8)[order],
         ),
-        np.array(actions, np.int16),
-        boards,
+        np.concatenate([np.array(moves[i], np.int16) for i in order]),
+        boards[order],
     )
+
+
+def _plies_of(rules: Rules[Any], children: list[list[int]]) -> np.ndarray:
+    """Return, for each position, the length of the longest game that leads to it, int64[S] (Kahn's algorithm)."""
+    waits_for = np.bincount([child for reached in children for child in reached], minlength=len(children))
+    plies = np.zeros(len(children), np.int64)
+    ready = [0] if waits_for[0] == 0 else []
+    for position in ready:  # which grows
+        for child in children[position]:
+            plies[child] = max(plies[child], plies[position] + 1)
+            waits_for[child] -= 1
+            if waits_for[child] == 0:
+                ready.append(child)
+    if len(ready) < len(children):
+        raise ValueError(f"{rules.name}: a position can come back, so games need not end")
+    return plies
 
 
 def _enumerate_bulk(rules: Any, max_states: int) -> GameGraph:
@@ -266,10 +262,10 @@ def _enumerate_bulk(rules: Any, max_states: int) -> GameGraph:
         count += len(level)
         # A bound first: sorting the children of a hopeless game would take minutes.
         if count + len(child_keys) // (ply // 2 + 1) > max_states:
-            raise _too_large(rules, ply + 1, max_states)
+            raise _too_large(rules, max_states)
         next_level = np.unique(child_keys)
         if count + len(next_level) > max_states:
-            raise _too_large(rules, ply + 1, max_states)
+            raise _too_large(rules, max_states)
         keys.append(level)
         degrees.append(np.count_nonzero(legal, axis=1))
         actions.append(np.nonzero(legal)[1].astype(np.int16))
