@@ -35,7 +35,7 @@ def make_tree(*children: tuple[float, int], rave: tuple[tuple[float, int], ...] 
 
 
 def rule(code: int = BY_UCB, c_uct: float = 0.3, fpu: float = math.inf, rave: bool = False, k: float = 100.0) -> Rule:
-    return Rule(code, 2**31, 1, c_uct, fpu, rave, k)
+    return Rule(code, 2**31, 1, c_uct, fpu, rave, k, priors=False)
 
 
 def test_flat_monte_carlo_takes_the_least_visited_in_order() -> None:

@@ -96,6 +96,7 @@ class SearchConfig:
             fpu=math.inf if self.fpu is None else float(self.fpu),
             rave=bool(self.rave),
             rave_equivalence=float(self.rave_equivalence),
+            priors=bool(self.priors),
         )
 
 

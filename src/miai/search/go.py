@@ -26,6 +26,7 @@ from miai.games.go.board import (
 from miai.games.go.compiled import inlined
 from miai.games.go.coordinates import MAX_SIZE
 from miai.games.go.scoring import area_difference, quick_area_difference
+from miai.search import priors
 from miai.search.patterns import pattern_table
 from miai.search.playouts import MOVES_PER_POINT, UNIFORM, below_point, pattern_playout, uniform_playout
 from miai.search.selection import Rule, select
@@ -100,6 +101,8 @@ def simulate(
                     break
                 if not _expand(tree, node, position, work, colour, rng):
                     break
+                if rule.priors:
+                    _set_priors(tree, node, work, colour)
             node = signed(select(tree, node, rule, colour == BLACK))
             v = np.uint64(tree.move[node])
             play(work.cells, work.liberties, v, colour)
@@ -144,6 +147,20 @@ def _expand(tree: Tree, node: int, position: Position, work: Workspace, colour: 
         count += _ONE
     moves[count] = PASS_POINT
     return add_children(tree, node, moves, np.int64(count) + 1)
+
+
+@inlined
+def _set_priors(tree: Tree, node: int, work: Workspace, colour: np.uint64) -> None:
+    """Give the new children of `node` their virtual playouts."""
+    first = signed(tree.first_child[node])
+    for child in range(first, first + tree.num_children[node]):
+        v = np.uint64(tree.move[child])
+        if v == PASS_POINT:
+            visits, wins = priors.PASS, 0.0
+        else:
+            visits, wins = priors.prior(work.cells, work.liberties, v, colour, work.patterns)
+        tree.prior_visits[child] = visits
+        tree.prior_value[child] = wins if colour == BLACK else visits - wins
 
 
 @inlined

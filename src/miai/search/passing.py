@@ -10,8 +10,8 @@ SURE = 0.99
 """A pass is preferred only if it wins at least so often …"""
 MARGIN = 0.005
 """… and no more than this worse than the best move …"""
-ENOUGH_VISITS = 8
-"""… after so many visits."""
+ENOUGH_VISITS = 16
+"""… after so many visits. With fewer, nothing that the search says of a pass counts."""
 
 
 def must_pass(game: GoGame) -> bool:

@@ -11,6 +11,7 @@ from numba import njit
 
 from miai.compiled import kernel
 from miai.games.go.board import (
+    BEFORE_LAST,
     BOTH,
     CHAIN,
     COLOUR,
@@ -74,6 +75,36 @@ def uniform_move(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rn
     return PASS_POINT
 
 
+@inlined
+def careful_move(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rng: np.ndarray) -> np.uint64:
+    """Draw like `uniform_move`, but put two or more stones of one's own into atari only if nothing else is sensible."""
+    left = np.uint64(cells[NUM_EMPTY])
+    ko = cells[KO]
+    reserve = PASS_POINT
+    while left != PASS_POINT:
+        drawn = below_point(rng, left)
+        v = np.uint64(cells[EMPTIES + drawn])
+        if v != ko and is_sensible(cells, liberties, v, colour):
+            if not _exposes_chain(cells, liberties, v, colour):
+                return v
+            reserve = v
+        left -= _ONE
+        other = np.uint64(cells[EMPTIES + left])
+        cells[EMPTIES + drawn] = other
+        cells[WHERE + other] = drawn
+        cells[EMPTIES + left] = v
+        cells[WHERE + v] = left
+    return reserve
+
+
+@inlined
+def _exposes_chain(cells: np.ndarray, liberties: np.ndarray, v: np.uint64, colour: np.uint64) -> bool:
+    """Tell whether a move joins stones of one's own and leaves them in atari, taking nothing."""
+    shape = np.uint64(cells[SHAPE + v])
+    own = (shape >> (colour - _ONE)) & ~(shape >> (BOTH - _ONE - colour)) & np.uint64(0x55)
+    return own != _ZERO and is_self_atari(cells, liberties, v, colour)
+
+
 @kernel
 def uniform_playout(
     cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rng: np.ndarray, trace: np.ndarray, start: int
@@ -124,6 +155,17 @@ def local_move(
         if v != ko:
             found += _ONE
             best = v
+    before = np.uint64(cells[BEFORE_LAST])
+    if before != PASS_POINT and cells[COLOUR + before] == colour:
+        # What one's own last move put into atari, and the opponent did not save.
+        for n in (before - STRIDE, before - _ONE, before + _ONE, before + STRIDE):
+            if cells[COLOUR + n] == BOTH - colour:
+                packed = liberties[cells[CHAIN + n]]
+                if in_atari(packed):
+                    v = np.uint64(last_liberty(packed))
+                    if v != ko:
+                        found += _ONE
+                        best = _draw_better(best, v, found, rng)
     for n in (last - STRIDE, last - _ONE, last + _ONE, last + STRIDE):
         if cells[COLOUR + n] != colour:
             continue
@@ -194,7 +236,7 @@ def pattern_playout(
     while passes < 2 and moves < limit:
         v = local_move(cells, liberties, colour, rng, patterns)
         if v == NO_POINT:
-            v = uniform_move(cells, liberties, colour, rng)
+            v = careful_move(cells, liberties, colour, rng)
         play(cells, liberties, v, colour)
         trace[start + moves] = v
         passes = passes + 1 if v == PASS_POINT else 0

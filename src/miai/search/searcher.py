@@ -18,8 +18,8 @@ import numpy as np
 from miai.games.game import PASS, RESIGN, Game
 from miai.games.go import GoGame
 from miai.search.config import SearchConfig, SearchResult
-from miai.search.passing import must_pass, prefers_pass
-from miai.search.tree import NO_CHILDREN, ROOT, Tree, new_tree, promote, reset
+from miai.search.passing import ENOUGH_VISITS, must_pass, prefers_pass
+from miai.search.tree import NO_CHILDREN, ROOT, Tree, new_tree, promote, prune_root, reset
 from miai.search.worlds import World, world_for
 
 FIRST_CHUNK = 64
@@ -51,7 +51,8 @@ class Searcher:
         self._world: World | None = None
         self._workers: list[_Worker] = []
         self._pool: ThreadPoolExecutor | None = None
-        self._searched: tuple[Any, tuple[int, ...]] | None = None
+        self._searched: tuple[Any, tuple[int, ...], int] | None = None
+        """Of the position that the trees stand at: its beginning, the moves since, and whose turn it was."""
 
     def new_game(self, game: Game) -> None:
         """Forget the tree and get ready for a game.
@@ -143,6 +144,8 @@ class Searcher:
         self._advance_trees(game)
         self._world.look_at(game)
         for worker in self._workers:
+            # Below the root the rules are the board's own; what is kept was grown without the game's superko.
+            prune_root(worker.tree, self._world.is_allowed)
             worker.rng[:] = rng.integers(0, 2**64, 4, np.uint64, endpoint=False)
 
     def _advance_trees(self, game: Game) -> None:
@@ -151,10 +154,12 @@ class Searcher:
         start, moves = self._world.start_of(game), game.moves
         path: tuple[int, ...] | None = None
         if self.config.reuse_tree and self._searched is not None:
-            old_start, old_moves = self._searched
-            if old_start == start and moves[: len(old_moves)] == old_moves:
+            old_start, old_moves, old_turn = self._searched
+            # GTP may ask either side for a move: the same moves do not make it the same side's turn.
+            turn = old_turn * (-1) ** (len(moves) - len(old_moves))
+            if old_start == start and moves[: len(old_moves)] == old_moves and game.to_play == turn:
                 path = self._world.tree_moves(game, len(old_moves))
-        self._searched = start, moves
+        self._searched = start, moves, game.to_play
         for worker in self._workers:
             if path is None:
                 reset(worker.tree)
@@ -224,6 +229,8 @@ class Searcher:
 
     def _choose(self, visits: dict[int, int], values: dict[int, float]) -> int:
         """Return the best mean (flat Monte Carlo) or the most visited move; of equals the better, then the first."""
+        if visits.get(PASS, 0) < ENOUGH_VISITS and len(visits) > 1:
+            visits = {move: count for move, count in visits.items() if move != PASS}
         if self.config.algorithm == "flat_mc":
             return max(visits, key=lambda move: values.get(move, -1.0))
         return max(visits, key=lambda move: (visits[move], values.get(move, -1.0)))

@@ -34,6 +34,8 @@ class Rule(NamedTuple):
     """Whether to mix in the means of all moves as first."""
     rave_equivalence: float
     """The number of visits at which a move's own mean and a well-founded RAVE mean weigh the same."""
+    priors: bool
+    """Whether new moves begin with the virtual playouts of `search.priors`."""
 
 
 @inlined

@@ -10,6 +10,7 @@ second did, ½ for a draw. Whoever reads a value turns it to the mover's side (`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -168,3 +169,17 @@ def _move_edge(tree: Tree, source: int, to: int) -> None:
     tree.rave_value[to] = tree.rave_value[source]
     tree.prior_visits[to] = tree.prior_visits[source]
     tree.prior_value[to] = tree.prior_value[source]
+
+
+def prune_root(tree: Tree, is_allowed: Callable[[int], bool]) -> None:
+    """Take off the root's children that `is_allowed(move)` refuses; the others keep their order. Modified in place."""
+    first, count = int(tree.first_child[ROOT]), int(tree.num_children[ROOT])
+    if first == NO_CHILDREN:
+        return
+    keep = np.array([is_allowed(move) for move in tree.move[first : first + count].tolist()])
+    if keep.all():
+        return
+    for part in tree[1:]:
+        block = part[first : first + count][keep]
+        part[first : first + len(block)] = block
+    tree.num_children[ROOT] = np.count_nonzero(keep)

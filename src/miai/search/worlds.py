@@ -14,7 +14,7 @@ import numpy as np
 from miai.errors import MiaiError
 from miai.games.game import FIRST, PASS, Game, RulesGame
 from miai.games.go import GoGame
-from miai.games.go.board import BLACK, POINTS, WHITE, flat_to_point, point_to_flat
+from miai.games.go.board import BLACK, PASS_POINT, POINTS, WHITE, flat_to_point, point_to_flat
 from miai.games.graph import GameGraph
 from miai.search.config import SearchConfig
 from miai.search.go import Position, new_workspace, simulate
@@ -36,6 +36,10 @@ class World(Protocol):
 
     def look_at(self, game: Game) -> None:
         """Search this position from now on."""
+        ...
+
+    def is_allowed(self, move: int) -> bool:
+        """Tell whether the tree's move is legal in the position that is looked at."""
         ...
 
     def new_workspace(self) -> Any:
@@ -87,6 +91,9 @@ class GoWorld:
             allowed=allowed,
         )
 
+    def is_allowed(self, move: int) -> bool:
+        return move == PASS_POINT or bool(self.position.allowed[move])
+
     def new_workspace(self) -> Any:
         return new_workspace()
 
@@ -128,6 +135,9 @@ class GraphWorld:
         self.state = 0
         for move in game.moves:
             self.state = int(self.graph.arrays.edge_child[self.graph.find_edge(self.state, move)])
+
+    def is_allowed(self, move: int) -> bool:
+        return True
 
     def new_workspace(self) -> Any:
         most = int(np.diff(self.graph.arrays.edge_start).max())
