@@ -102,3 +102,24 @@ def test_options_for_go_do_not_go_elsewhere():
     player = build_player({"name": "uct", "rave": True})
     with pytest.raises(MiaiError, match="only for Go"):
         player.new_game(start_game({"name": "tictactoe"}))
+
+
+def test_the_other_sides_tree_is_not_kept():
+    # C3 is a false eye: Black may connect there, White may not play there at all.
+    game = GoGame.from_diagram(
+        """
+        . . . . .
+        . O X O .
+        . X . X .
+        . . X . .
+        . . . . .
+        """
+    )
+    centre = game.parse_move("C3")
+    player = build_player({"name": "uct", "num_simulations": 300})
+    player.new_game(game)
+    rng = np.random.default_rng(1)
+    assert centre in player.select_move(game, rng).info["visits"]
+    game.give_turn(-1)
+    assert centre not in player.select_move(game, rng).info["visits"]
+    player.close()
