@@ -111,6 +111,25 @@ def test_both_seats_become_metrics_of_their_own():
     assert "No run holds the metric eval/draw: left out." in selection.notes
 
 
+def test_runs_of_one_seat_stand_beside_runs_of_both():
+    rows = [
+        {"algorithm.name": "mc", "seat": "both", "seed": 0, "eval/first/win": 0.9, "eval/second/win": 0.8},
+        {"algorithm.name": "sarsa", "seat": "first", "seed": 0, "eval/win": 0.95},
+        {"algorithm.name": "q_learning", "seat": "second", "seed": 0, "eval/win": 0.85},
+    ]
+    history = [("r1", 10, 0.5), ("r1", 20, 0.0)]
+    selection = select(tiny(rows, history))
+    as_x, as_o = selection.resolve(("eval/win",))
+    assert [metric.name for metric in (as_x, as_o)] == ["eval/first/win", "eval/second/win"]
+    found = [
+        [selection.finals(metric, group, selection.facets[0]).tolist() for metric in (as_x, as_o)]
+        for group in selection.groups
+    ]
+    assert found == [[[0.9], [0.8]], [[0.95], []], [[], [0.85]]]
+    curves = selection.curves(selection.metric("eval/first/exploitability"), selection.groups[1], selection.facets[0])
+    np.testing.assert_array_equal(curves.values, [[0.5, 0.0]])
+
+
 def test_different_checkpoints_meet_on_the_coarsest():
     rows = [{"algorithm.name": "mc", "seed": seed} for seed in (0, 1)]
     history = [("r0", 10, 0.4), ("r0", 20, 0.2), ("r0", 40, 0.0), ("r1", 5, 0.9), ("r1", 15, 0.3), ("r1", 25, 0.1)]

@@ -101,6 +101,12 @@ class StudyData:
         return tuple(column for column in self.runs.columns if column not in (*IDENTITY, *self.parameters))
 
     @cached_property
+    def finals(self) -> dict[str, dict[str, float]]:
+        """Final metrics by name, then by run."""
+        run_ids = self.runs["run_id"].tolist()
+        return {name: dict(zip(run_ids, self.runs[name].tolist(), strict=True)) for name in self.metrics}
+
+    @cached_property
     def history(self) -> pd.DataFrame:
         """Every run's metrics over steps: `run_id`, `step`, then a column a metric. Read when first asked for."""
         import pyarrow as pa

@@ -106,24 +106,41 @@ VALUES = {
 SEAT_VALUES = {"first": "X (first)", "second": "O (second)", "both": "both seats"}
 
 
+def split_seat(name: str) -> tuple[str, str | None]:
+    """Split `eval/first/win` into `eval/win` and `first`; a metric without a seat comes back as it is, with `None`."""
+    parts = name.split("/")
+    if len(parts) > 2 and parts[-2] in SEATS:
+        return "/".join([*parts[:-2], parts[-1]]), parts[-2]
+    return name, None
+
+
 def seats_of(name: str, available: Iterable[str]) -> tuple[str, ...]:
-    """Return the columns that hold metric `name`: itself, and each seat's (`eval/first/win`, `eval/second/win`)."""
+    """Return the columns that show metric `name`: where some tables play both seats, one for each seat, else itself."""
     available = set(available)
     head, _, tail = name.rpartition("/")
-    names = [name, *(f"{head}/{seat}/{tail}" for seat in SEATS)] if head else [name]
-    return tuple(column for column in names if column in available)
+    of_seats = tuple(column for seat in SEATS if (column := f"{head}/{seat}/{tail}") in available) if head else ()
+    return of_seats or ((name,) if name in available else ())
+
+
+def column_for(name: str, seat: object) -> str | None:
+    """Return the column that holds metric `name` in a run that plays `seat`; `None` if the metric is of another seat.
+
+    A run of one seat logs `eval/win`, a run of both logs `eval/first/win` and `eval/second/win`: the same thing.
+    """
+    base, own = split_seat(name)
+    if own is None or seat not in SEATS:
+        return name
+    return base if seat == own else None
 
 
 def describe(name: str, labels: Mapping[str, str] | None = None) -> Metric:
     """Return how to show metric `name`. An unknown one is shown under its own name; `labels` go first."""
-    parts = name.split("/")
-    seat = SEATS.get(parts[-2]) if len(parts) > 2 else None
-    base = name if seat is None else "/".join([*parts[:-2], parts[-1]])
+    base, seat = split_seat(name)
     metric = KNOWN.get(base, Metric(base, base))
     label = (labels or {}).get(base, metric.label)
     if seat is not None:
         word, opening, unit = label.partition(" (")
-        label = f"{word} as {seat}{opening}{unit}"
+        label = f"{word} as {SEATS[seat]}{opening}{unit}"
     return replace(metric, name=name, label=(labels or {}).get(name, label))
 
 

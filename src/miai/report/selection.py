@@ -107,7 +107,7 @@ class Selection:
         return metrics.describe(name, self.labels)
 
     def resolve(self, names: tuple[str, ...]) -> tuple[Metric, ...]:
-        """Return the metrics of these names that some run holds, one for each seat where a table plays both."""
+        """Return the metrics of these names that some run holds; one for each seat, where some table plays both."""
         found = dict.fromkeys(column for name in names for column in metrics.seats_of(name, self.available))
         return tuple(self.metric(name) for name in found)
 
@@ -193,10 +193,7 @@ class Selection:
         key = ("finals", metric.name, group.key, facet.value, sweep)
         if key not in self._kept:
             rows = self.rows(group, facet, sweep)
-            if metric.name in self.data.metrics:
-                values = rows[metric.name].to_numpy(dtype=np.float64)
-            else:
-                values = np.array([self._last(run_id, metric.name) for run_id in rows["run_id"]], dtype=np.float64)
+            values = self._finals(metric.name, rows)
             by = [name for name in ("seed", *self.pooled) if name in rows.columns]
             index = list(zip(*(plain(rows[name]) for name in by), strict=True)) if by else list(rows["run_id"])
             series = pd.Series(values, index=pd.Index(index, tupleize_cols=False), dtype=np.float64)
@@ -205,10 +202,7 @@ class Selection:
 
     def all_finals(self, metric: Metric) -> pd.Series:
         """Return a metric's final values of all runs that hold it, indexed as `runs` is."""
-        if metric.name in self.data.metrics:
-            values = self.runs[metric.name].astype(np.float64)
-        else:
-            values = pd.Series([self._last(run_id, metric.name) for run_id in self.runs["run_id"]], self.runs.index)
+        values = pd.Series(self._finals(metric.name, self.runs), self.runs.index)
         return values[np.isfinite(values.to_numpy())]
 
     def final(
@@ -249,8 +243,7 @@ class Selection:
     def times(self, metric: Metric, group: Group, facet: Facet, sweep: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Return for each run when a metric becomes 0 for good (`events.NEVER` if it does not), and its last step."""
         times, horizons = [], []
-        for run_id in self.rows(group, facet, sweep)["run_id"]:
-            steps, values = self._series(run_id, metric.name)
+        for steps, values in self._all_series(metric, self.rows(group, facet, sweep)):
             if len(steps):
                 times.append(events.first_lasting_zero(steps, values))
                 horizons.append(float(steps[-1]))
@@ -276,21 +269,38 @@ class Selection:
             self._kept[key] = make()
         return self._kept[key]
 
-    def _series(self, run_id: str, name: str) -> tuple[np.ndarray, np.ndarray]:
+    def _seats(self, rows: pd.DataFrame) -> list:
+        return plain(rows["seat"]) if "seat" in self.data.parameters else [None] * len(rows)
+
+    def _finals(self, name: str, rows: pd.DataFrame) -> np.ndarray:
+        """Return a metric's final values [num_rows]: as logged at the end, else of the last checkpoint, else NaN."""
+        values = np.full(len(rows), np.nan)
+        for i, (run_id, seat) in enumerate(zip(rows["run_id"], self._seats(rows), strict=True)):
+            column = metrics.column_for(name, seat)
+            if column in self.data.finals:
+                values[i] = self.data.finals[column][run_id]
+            elif column is not None:
+                _, over_steps = self._series(run_id, column)
+                values[i] = over_steps[-1] if len(over_steps) else np.nan
+        return values
+
+    def _series(self, run_id: str, name: str | None) -> tuple[np.ndarray, np.ndarray]:
         rows = self.data.rows.get(run_id)
-        if rows is None or name not in self.data.columns:
+        if rows is None or name is None or name not in self.data.columns:
             return np.empty(0, np.int64), np.empty(0)
         values = self.data.columns[name][rows]
         there = np.isfinite(values)
         return self.data.columns["step"][rows][there], values[there]
 
-    def _last(self, run_id: str, name: str) -> float:
-        _, values = self._series(run_id, name)
-        return float(values[-1]) if len(values) else np.nan
+    def _all_series(self, metric: Metric, rows: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
+        return [
+            self._series(run_id, metrics.column_for(metric.name, seat))
+            for run_id, seat in zip(rows["run_id"], self._seats(rows), strict=True)
+        ]
 
     def _align(self, metric: Metric, group: Group, facet: Facet) -> Curves | None:
         rows = self.rows(group, facet)
-        series = [self._series(run_id, metric.name) for run_id in rows["run_id"]]
+        series = self._all_series(metric, rows)
         held = [(steps, values) for steps, values in series if len(steps)]
         if not held:
             return None

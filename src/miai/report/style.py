@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from miai.report.metrics import Metric
+
 WIDTH = 7.2
 """Inches: the width of a page's text, so that a figure is printed at its own size."""
 INK = "#222222"
@@ -234,6 +236,20 @@ def near_zero(ax: Axes, values: np.ndarray, which: str = "y") -> str:
     axis.set_minor_locator(SymmetricalLogLocator(base=10, linthresh=threshold, subs=list(range(2, 10))))
     axis.set_major_formatter(plain)
     return f"logarithmic above {threshold:g} and linear from there to 0"
+
+
+def within(ax: Axes, metric: Metric) -> None:
+    """Keep a vertical axis to what the metric can be; where 0 is the best value it is on the axis."""
+    low, high = ax.get_ylim()
+    if metric.best == 0:
+        high = high if ax.dataLim.y1 > 0 else 1.0
+        low = -0.03 * high
+    ax.set_ylim(low, min(high, metric.bounds[1]))
+
+
+def two_lines(label: str) -> str:
+    """Put the unit of an axis label on a line of its own."""
+    return label.replace(" (", "\n(", 1)
 
 
 def reference_line(ax: Axes, value: float, label: str, at_top: bool = True) -> None:

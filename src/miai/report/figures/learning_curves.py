@@ -61,7 +61,7 @@ def label_steps(ax: Any, step: str, scale: str = "linear") -> None:
     ax.set_xlim(left=0)
     most = ax.get_xlim()[1]
     if most >= 10_000:
-        ax.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:,.0f}")
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:,g}")
         ax.set_xlabel(f"{step} (thousands)")
     else:
         style.thousands(ax.xaxis)
@@ -98,15 +98,15 @@ def draw_bands(selection: Selection, metric: Metric, facet: Facet, ax: Any) -> n
 
 def _panels(selection: Selection, metric: Metric, axes: list[Any]) -> str:
     values = [draw_bands(selection, metric, facet, ax) for ax, facet in zip(axes, selection.facets, strict=True)]
-    axes[0].set_ylabel(metric.label)
+    axes[0].set_ylabel(style.two_lines(metric.label))
     words = ""
     if metric.near_zero:
         for ax in axes:
             words = style.near_zero(ax, np.concatenate(values))
         words = f"The axis of {metric.word} is {words}; 0 is the best possible."
-    elif metric.bounds == (0.0, 1.0):
+    else:
         for ax in axes:
-            ax.set_ylim(top=min(1.0, ax.get_ylim()[1]))
+            style.within(ax, metric)
     for ax in axes:
         for label, value in selection.section.reference.get(metric.name, {}).items():
             style.reference_line(ax, value, label)

@@ -42,13 +42,15 @@ def draw(selection: Selection, options: Options) -> Drawing:
     words, best = [], []
     for metric, own in zip(metrics, panels, strict=True):
         values = [_panel(selection, metric, facet, ax, log) for ax, facet in zip(own, selection.facets, strict=True)]
-        own[0].set_ylabel(metric.label)
+        own[0].set_ylabel(style.two_lines(metric.label))
         if metric.near_zero:
             kinds = [style.near_zero(ax, np.concatenate(values)) for ax in own]
             words.append(f"The axis of {metric.word} is {kinds[0]}.")
-        elif metric.digits == 0:
+        else:
             for ax in own:
-                style.thousands(ax.yaxis)
+                style.within(ax, metric)
+                if metric.digits == 0:
+                    style.thousands(ax.yaxis)
         best += [_best(selection, metric, facet) for facet in selection.facets]
     label = selection.parameter(selection.section.sweep or "")
     for ax in lowest:  # The others share its axis.

@@ -41,7 +41,7 @@ def applies(selection: Selection, options: Options) -> str | None:
 
 def draw(selection: Selection, options: Options) -> Drawing:
     maps = [
-        (" · ".join(filter(None, (group.label, facet.label))), found)
+        ("\n".join(filter(None, (group.label, facet.label))), found)
         for facet in selection.facets
         for group in selection.groups
         if len(found := _maps(selection, group, facet, options))
@@ -60,7 +60,7 @@ def draw(selection: Selection, options: Options) -> Drawing:
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     across = min(len(means), 5)
     down = -(-len(means) // across)
-    figure, axes = style.panels(down, across, 1.4 * max(1.0, rows / columns), width=max(3.0, style.WIDTH * across / 5))
+    figure, axes = style.panels(down, across, 1.4 * max(1.0, rows / columns), width=style.WIDTH * across / 5)
     for ax, (label, mean, _) in zip(axes.flat, means, strict=False):
         compared_to = None if truth is None or mean is truth else truth.reshape(rows, columns)
         _draw_board(ax, mean.reshape(rows, columns), compared_to, low, high)
