@@ -134,3 +134,13 @@ def test_provenance_counts_commits():
     tags = {"miai.git_commit": "0123456789abcdef", "miai.git_dirty": "true", "miai.fingerprint": "g"}
     data = load_study(Store([record(0, tags=tags), record(1)]), "study")
     assert data.provenance == ("0123456789ab with uncommitted changes (1 run)",)
+
+
+def test_boards_are_a_parameter_of_their_own():
+    runs = [record(0), record(1), record(2)]
+    for made, rows, columns in zip(runs, ("3", "3", "4"), ("3", "4", "4"), strict=True):
+        made.params |= {"game.rows": rows, "game.cols": columns, "game.k": "3"}
+    assert load_study(Store(runs), "study").runs["board"].tolist() == ["3 × 3", "3 × 4", "4 × 4"]
+    runs[2].params["game.k"] = "4"
+    assert load_study(Store(runs), "study").runs["board"].tolist()[2] == "4 × 4, 4 in a row"
+    assert "board" not in load_study(Store([record(0)]), "study").parameters

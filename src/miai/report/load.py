@@ -39,6 +39,8 @@ BOOKKEEPING = (
 )
 """Parameters (by the first part of their name) that say where and how a run is made, not what comes out."""
 HISTORY_FILE = "history.parquet"
+BOARD = "board"
+"""A parameter that is made of a run's rows and columns, so that a section can have one facet a board."""
 IDENTITY = ("run_id", "name", "fingerprint")
 """Columns of `StudyData.runs` that are neither a parameter nor a metric."""
 
@@ -241,8 +243,20 @@ def _stage(record: Record) -> str | None:
 def _parameters(records: list[Any]) -> dict[str, list]:
     names = dict.fromkeys(name for record in records for name in record.params if not _is_bookkeeping(name))
     columns = {name: [parse(record.params.get(name)) for record in records] for name in names}
+    if {"game.rows", "game.cols"} <= columns.keys():
+        columns[BOARD] = _boards(
+            *(columns.get(name, [None] * len(records)) for name in ("game.rows", "game.cols", "game.k"))
+        )
     stages = [_stage(record) for record in records]
     return {"stage": stages, **columns} if any(stages) else columns
+
+
+def _boards(rows: list, columns: list, in_a_row: list) -> list[str | None]:
+    """Name the boards, with how many in a row win where that differs between boards."""
+    sizes = [f"{r} × {c}" if r and c else None for r, c in zip(rows, columns, strict=True)]
+    if len(set(in_a_row)) < 2:
+        return sizes
+    return [size and f"{size}, {k} in a row" for size, k in zip(sizes, in_a_row, strict=True)]
 
 
 def _finals(records: list[Any]) -> dict[str, list]:

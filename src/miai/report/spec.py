@@ -17,7 +17,7 @@ A section picks runs, groups them and draws them:
     stages: [compare]            # default: every stage
     where: {opponent.name: random, alpha: [0.1, 0.2]}   # keep runs whose parameter has one of these values
     compare: algorithm.name      # the parameter, or list of parameters, whose values are compared
-    facet: seat                  # a panel for each value
+    facet: seat                  # a panel for each value; `board` stands for game.rows × game.cols
     sweep: alpha                 # a number that is swept: figures show metrics over it, tables have a row a value
     metrics: [eval/win, eval/exploitability]   # default: metrics.DEFAULTS
     statistic: mean              # or iqm; what curves and points with intervals show

@@ -103,6 +103,8 @@ def _panel(selection: Selection, x: Metric, y: Metric, facet: Facet, ax: Any) ->
             kinds.append(
                 f"the axis of {metric.word} is {style.near_zero(ax, np.concatenate([p[i] for p in points]), which)}"
             )
+    if not y.near_zero:
+        style.within(ax, y)
     # A little room around, so that points on an edge are seen whole.
     ax.spines[["left", "bottom"]].set_position(("outward", 12))
     words = "; ".join(kinds)

@@ -41,7 +41,7 @@ def applies(selection: Selection, options: Options) -> str | None:
 
 def draw(selection: Selection, options: Options) -> Drawing:
     maps = [
-        ("\n".join(filter(None, (group.label, facet.label))), found)
+        ("\n".join(filter(None, (*group.label.split(" · "), facet.label))), found)
         for facet in selection.facets
         for group in selection.groups
         if len(found := _maps(selection, group, facet, options))
