@@ -244,9 +244,8 @@ def _parameters(records: list[Any]) -> dict[str, list]:
     names = dict.fromkeys(name for record in records for name in record.params if not _is_bookkeeping(name))
     columns = {name: [parse(record.params.get(name)) for record in records] for name in names}
     if {"game.rows", "game.cols"} <= columns.keys():
-        columns[BOARD] = _boards(
-            *(columns.get(name, [None] * len(records)) for name in ("game.rows", "game.cols", "game.k"))
-        )
+        nothing = [None] * len(records)
+        columns[BOARD] = _boards(columns["game.rows"], columns["game.cols"], columns.get("game.k", nothing))
     stages = [_stage(record) for record in records]
     return {"stage": stages, **columns} if any(stages) else columns
 
