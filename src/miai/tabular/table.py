@@ -153,6 +153,9 @@ def _read(path: Path) -> dict[str, np.ndarray]:
         raise _BadTableError(
             f"it holds {', '.join(sorted(arrays)) or 'nothing'}; expected {', '.join(sorted(expected))}"
         )
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):  # NumPy hands on, as bytes, a member that does not begin as an array
+            raise _BadTableError(f"{name} is not an array")
     for name, dtype in _ARRAYS.items():
         if arrays[name].dtype != dtype:
             raise _BadTableError(f"{name} is {arrays[name].dtype}, expected {np.dtype(dtype)}")

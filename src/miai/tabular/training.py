@@ -228,11 +228,13 @@ class Trainer:
         return row
 
     def test(self) -> Row:
-        """Sample what `measure` computes.
+        """Sample what `measure` computes, in games without exploration against the evaluation opponent.
 
-        Games of the greedy policy, without exploration, against the evaluation opponent.
+        Nothing is returned if no games are asked for.
         """
         numbers = self.settings.numbers
+        if numbers.test_games == 0:
+            return {}
         greedy = greedy_policy(self.graph, self.settings.algorithm.entry, self.table_values(), numbers.tie_breaking)
         row: Row = {}
         for player in self.players:
