@@ -120,6 +120,15 @@ def test_pairs_take_out_what_seeds_share():
     assert found.difference.high - found.difference.low < 0.2
 
 
+def test_a_comparison_can_be_turned_round():
+    generator = np.random.default_rng(9)
+    first, second = generator.exponential(size=20), generator.exponential(size=20)
+    there, back = compare_paired(first, second, seed=0), compare_paired(second, first, seed=0).reversed()
+    assert there.p_value == back.p_value
+    assert there.effect == pytest.approx(back.effect)
+    np.testing.assert_allclose(there.difference.value, back.difference.value)
+
+
 def test_bad_groups_are_refused():
     with pytest.raises(ValueError, match="shapes"):
         compare_paired(np.ones(3), np.ones(2), seed=0)

@@ -253,6 +253,9 @@ class Selection:
         self, metric: Metric, first: Group, second: Group, facet: Facet, sweep: Any = None
     ) -> PairedComparison | None:
         """Compare the final values of two groups on the seeds that both have, or `None` if there are none."""
+        if self.groups.index(first) > self.groups.index(second):
+            opposite = self.compare(metric, second, first, facet, sweep)
+            return opposite and opposite.reversed()
         key = ("compare", metric.name, first.key, second.key, facet.value, sweep)
         if key not in self._kept:
             a, b = self.finals(metric, first, facet, sweep), self.finals(metric, second, facet, sweep)
