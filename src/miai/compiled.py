@@ -1,18 +1,18 @@
 """How kernels are compiled. Every kernel and helper of the tabular learners uses `kernel`.
 
-Four measured habits make a structured kernel as fast as a hand-inlined one (`make bench` shows the ratio to C):
+Five measured habits make a structured kernel as fast as a hand-inlined one (`make bench` shows the ratio to C):
 
 - `_nrt=False`: without it Numba counts references, with atomic instructions, for each array that is passed
   from helper to helper, and a kernel of small helpers runs five times slower. The price: a kernel cannot
   allocate, so results and scratch arrays are arguments;
-- index arrays are unsigned 32-bit and are widened to int64 when read: the compiler then knows that the index is not
-  negative,
-  and drops Python's wrap-around of negative indices;
+- Python counts a negative index from the end, which costs instructions wherever the compiler cannot see that an index
+  is not negative. So index arrays are unsigned 32-bit, widened to int64 when read, and an index that was computed is
+  converted to uint64 where it is used (`values[np.uint64(entry)]`);
 - inner loops over a few moves are `while` with a step of 1 that the compiler cannot see (it is read from an array):
-  knowing it, it
-  would unroll and vectorise a loop of five rounds, and spend longer on the preparation than on the loop;
+  knowing it, it would unroll and vectorise a loop of five rounds, and spend longer on the preparation than on the loop;
 - what is rarely wanted is `None` when it is not: Numba compiles a version without it, instead of a branch in the hot
-  loop.
+  loop;
+- what lives as long as a game is a scalar, not an element of an array, so that it stays in a register.
 """
 
 from __future__ import annotations

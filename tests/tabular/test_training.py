@@ -58,7 +58,9 @@ def test_one_step_sarsa_in_the_kernel_for_n_steps(monkeypatch):
     n_steps = kernels.train_n_step
 
     def by_n_steps(graph, opponent, afterstates, rule, values, visits, other, other_visits, *rest):
-        return n_steps(graph, opponent, afterstates, rule, values, visits, *rest)
+        *shared, results = rest
+        scratch = np.empty((2, 9), np.int64)
+        return n_steps(graph, opponent, afterstates, rule, values, visits, *shared, scratch, results)
 
     monkeypatch.setattr(kernels, "train_one_step", by_n_steps)
     assert np.array_equal(trained(num_games=3_000).values, one_step.values)

@@ -80,7 +80,6 @@ def train_one_step(
     learner_stream: np.ndarray,
     opponent_stream: np.ndarray,
     tie_stream: np.ndarray | None,
-    scratch: np.ndarray,
     results: np.ndarray,
 ) -> None:
     """Play one game for each value of `epsilons` and learn at every turn, by a one-step target.
@@ -97,17 +96,17 @@ def train_one_step(
         alphas: float64[games]; `None` for α = 1 / visits of the entry.
         learner_stream, opponent_stream: random streams, modified in place.
         tie_stream: a random stream to break ties of the greedy choice, modified in place; `None` to take the first.
-        scratch: int64[2, max(2, plies of the longest game)], overwritten.
         results: int64[3], wins, draws and losses of the learner are added to it.
     """
     edge_start, edge_child, _, outcomes = graph
     target, _, gamma, _, learners = rule
-    waiting = scratch[0]
     one = np.int64(edge_start[0]) + 1  # A step that the compiler cannot see: see `compiled`.
     for index in range(len(epsilons)):
         epsilon = epsilons[index]
+        alpha = None if alphas is None else alphas[index]
         learner = learning_player(first_game + index, learners)
-        waiting[0] = waiting[1] = NOTHING
+        # What waits for an update: the entry of the player to move, and that of the other one.
+        mine = theirs = np.int64(NOTHING)
         state, player = np.int64(0), 0
         first, last = np.int64(edge_start[0]), np.int64(edge_start[1])
         while first < last:
@@ -116,29 +115,30 @@ def train_one_step(
                     edge = first + below(learner_stream, last - first)
                 else:
                     edge = greedy_edge(first, last, one, afterstates, values, other, tie_stream)
-                entry = waiting[player]
-                if entry != NOTHING:
+                if mine != NOTHING:
                     if other is not None and uniform(learner_stream) < 0.5:
                         value = bootstrap(target, edge, first, last, one, afterstates, other, values, epsilon)
-                        update(other, other_visits, entry, gamma * value, alphas, index)
+                        update(other, other_visits, mine, gamma * value, alpha)
                     else:
                         value = bootstrap(target, edge, first, last, one, afterstates, values, other, epsilon)
-                        update(values, visits, entry, gamma * value, alphas, index)
-                waiting[player] = entry_of(edge, afterstates)
+                        update(values, visits, mine, gamma * value, alpha)
+                mine = entry_of(edge, afterstates)
             else:
                 edge = sample_edge(first, last, opponent, opponent_stream)
-            state = np.int64(edge_child[edge])
+            state = np.int64(edge_child[np.uint64(edge)])
             first, last = np.int64(edge_start[state]), np.int64(edge_start[state + 1])
             player = 1 - player
+            mine, theirs = theirs, mine
         outcome = outcomes[state]
-        for player in range(2):
-            entry = waiting[player]
-            if entry != NOTHING:
+        for _ in range(2):
+            if mine != NOTHING:
                 reward = float(outcome if player == 0 else -outcome)
                 if other is not None and uniform(learner_stream) < 0.5:
-                    update(other, other_visits, entry, reward, alphas, index)
+                    update(other, other_visits, mine, reward, alpha)
                 else:
-                    update(values, visits, entry, reward, alphas, index)
+                    update(values, visits, mine, reward, alpha)
+            player = 1 - player
+            mine, theirs = theirs, mine
         count_result(outcome, learner, results)
 
 
@@ -163,13 +163,15 @@ def train_n_step(
 
     The entry of a learner's turn t is pulled, when the move of turn t + n is chosen, towards γⁿ times the value of
     that move; what still waits when the game ends, towards the reward, discounted once for each of its owner's turns
-    in between. Every visit counts; no position of these games occurs twice in a game. Arguments as in `train_one_step`.
+    in between. Every visit counts; no position of these games occurs twice in a game. Arguments as in `train_one_step`;
+    besides, `scratch`: int64[2, plies of the longest game], overwritten.
     """
     edge_start, edge_child, _, outcomes = graph
     _, n_step, gamma, gamma_n, learners = rule
     one = np.int64(edge_start[0]) + 1
     for index in range(len(epsilons)):
         epsilon = epsilons[index]
+        alpha = None if alphas is None else alphas[index]
         learner = learning_player(first_game + index, learners)
         state, ply = np.int64(0), 0
         first, last = np.int64(edge_start[0]), np.int64(edge_start[1])
@@ -183,7 +185,7 @@ def train_n_step(
                 entry = entry_of(edge, afterstates)
                 if turn >= n_step:
                     earlier = scratch[player, turn - n_step]
-                    update(values, visits, earlier, gamma_n * values[entry], alphas, index)
+                    update(values, visits, earlier, gamma_n * values[entry], alpha)
                 scratch[player, turn] = entry
             else:
                 edge = sample_edge(first, last, opponent, opponent_stream)
@@ -197,7 +199,7 @@ def train_n_step(
                 discounted = float(outcome if player == 0 else -outcome)
                 turn = turns - 1
                 while turn >= max(0, turns - n_step):
-                    update(values, visits, scratch[player, turn], discounted, alphas, index)
+                    update(values, visits, scratch[player, turn], discounted, alpha)
                     discounted *= gamma
                     turn -= 1
         count_result(outcome, learner, results)

@@ -72,6 +72,6 @@ def sample_edge(first: Index, last: Index, opponent: AliasTable, stream: np.ndar
     scaled = uniform(stream) * (last - first)
     column = np.int64(scaled)
     edge = first + column
-    if scaled - column >= accept[edge]:
-        edge = np.int64(alias[edge])
+    if scaled - column >= accept[np.uint64(edge)]:
+        edge = np.int64(alias[np.uint64(edge)])
     return edge

@@ -39,15 +39,15 @@ def entry_of(edge: Index, afterstates: np.ndarray | None) -> Index:
     """
     if afterstates is None:
         return edge
-    return np.int64(afterstates[edge])
+    return np.int64(afterstates[np.uint64(edge)])
 
 
 @kernel
 def behaviour_value(values: np.ndarray, other: np.ndarray | None, entry: Index) -> Number:
     """Return the value that choices go by: the entry's, or with two tables (double Q-learning) the sum of both."""
     if other is None:
-        return values[entry]
-    return values[entry] + other[entry]
+        return values[np.uint64(entry)]
+    return values[np.uint64(entry)] + other[np.uint64(entry)]
 
 
 @kernel
@@ -101,7 +101,7 @@ def bootstrap(
     The edges first … last − 1 are the moves of the next state s′, `chosen` the one that is played there.
     """
     if target == CHOSEN:
-        return values[entry_of(chosen, afterstates)]
+        return values[np.uint64(entry_of(chosen, afterstates))]
     best = edge = first
     best_value: Number = values[entry_of(first, afterstates)]
     total: Number = 0.0
@@ -119,13 +119,11 @@ def bootstrap(
 
 
 @kernel
-def update(
-    values: np.ndarray, visits: np.ndarray, entry: Index, target_value: Number, alphas: np.ndarray | None, game: Index
-) -> None:
-    """Pull one entry towards its target, by α of the game or, where `alphas` is `None`, by 1 / visits.
-
-    Modified in place.
-    """
-    visits[entry] += 1
-    alpha = 1.0 / visits[entry] if alphas is None else alphas[game]
-    values[entry] += alpha * (target_value - values[entry])
+def update(values: np.ndarray, visits: np.ndarray, entry: Index, target_value: Number, alpha: Number | None) -> None:
+    """Pull one entry towards its target by α, or where `alpha` is `None` by 1 / visits; modified in place."""
+    place = np.uint64(entry)
+    visits[place] += 1
+    if alpha is None:
+        values[place] += (target_value - values[place]) / visits[place]
+    else:
+        values[place] += alpha * (target_value - values[place])

@@ -161,7 +161,7 @@ class Trainer:
         afterstates = self.graph.arrays.edge_child if algorithm.entry == AFTERSTATE else None
         ties = rng.stream(numbers.seed, "ties") if numbers.tie_breaking == "random" else None
         learner, other = rng.stream(numbers.seed, "learner"), rng.stream(numbers.seed, "opponent")
-        scratch = np.empty((2, max(2, max_plies)), np.int64)
+        scratch = np.empty((2, max_plies), np.int64)
         done = 0
         for step in checkpoint_steps(numbers.num_games, numbers.num_checkpoints):
             results = np.zeros(3, np.int64)
@@ -175,8 +175,6 @@ class Trainer:
                     learner,
                     other,
                     ties,
-                    scratch,
-                    results,
                 )
                 if n_step == 1:
                     kernels.train_one_step(
@@ -189,10 +187,19 @@ class Trainer:
                         self._other,
                         self._other_visits,
                         *common,
+                        results,
                     )
                 else:
                     kernels.train_n_step(
-                        self.graph.arrays, opponent, afterstates, rule, self.values, self.visits, *common
+                        self.graph.arrays,
+                        opponent,
+                        afterstates,
+                        rule,
+                        self.values,
+                        self.visits,
+                        *common,
+                        scratch,
+                        results,
                     )
                 done = games.stop
                 if on_games is not None:
