@@ -1,4 +1,4 @@
-"""The guides of docs/howto work as written: their files are put into a copy of the package, their commands run there."""
+"""The guides of docs/howto work as written: their files go into a copy of the package, their commands run there."""
 
 from __future__ import annotations
 

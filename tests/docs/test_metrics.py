@@ -1,0 +1,150 @@
+"""docs/metrics.md names every metric, tag and artifact, and no other."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from miai.runner import execute
+from miai.runner.compose import compose_one
+from miai.runner.task import tasks
+from miai.tabular.table import TableMeta
+from miai.tracking import HISTORY_FILE, origin, record
+
+from .markdown import ROOT, blocks
+
+PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+SECTIONS: dict[str, str] = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
+TINY = {
+    "train": ["num_games=60", "num_checkpoints=3", "test.games=5"],
+    "match": ["players=[random,ucb@4]", "game.size=3", "games=2"],
+    "tournament": ["players=[random,ucb@4]", "game.size=3", "games_per_pairing=2"],
+}
+
+
+class Recorder:
+    """Stands in for a run's context and remembers what the task says."""
+
+    def __init__(self, work: Path) -> None:
+        self.work, self.inputs, self.seed, self.fingerprint, self.workers = work, {}, 0, "f" * 64, 1
+        self.logged: set[str] = set()
+        self.finals: set[str] = set()
+        self.artifacts: set[str] = set()
+        self.logger = SimpleNamespace(info=lambda *_: None, warning=lambda *_: None)
+
+    def log(self, step: int, metrics: Mapping[str, float]) -> None:
+        self.logged |= set(metrics)
+
+    def final(self, metrics: Mapping[str, float]) -> None:
+        self.finals |= set(metrics)
+
+    def artifact(self, path: Path, name: str | None = None) -> None:
+        self.artifacts.add(name or path.name)
+
+    def map(self, function: Any, units: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+        return {key: function(unit) for key, unit in units.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: None
+
+
+RunTiny = Callable[..., Recorder]
+
+
+@pytest.fixture(scope="module")
+def run_tiny(tmp_path_factory: pytest.TempPathFactory) -> RunTiny:
+    """Make a tiny run of a task, once for each set of overrides."""
+    return functools.cache(lambda task, *further: _run(task, tmp_path_factory.mktemp(task), *further))
+
+
+def _run(task: str, work: Path, *further: str) -> Recorder:
+    known = tasks()[task]
+    config = compose_one(task, [*TINY[task], *further])
+    known.check(config)
+    recorder: Any = Recorder(work)
+    known.run(config, recorder)
+    return recorder
+
+
+def documented(section: str) -> set[str]:
+    """Return the metrics in the first column of a section's tables."""
+    [text] = [text for name, text in SECTIONS.items() if name.startswith(section)]
+    rows = re.findall(r"^\| (`[^|]+) \|", text, re.M)
+    return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+
+
+@pytest.mark.parametrize("seat", ["first", "second", "both"])
+def test_training_logs_what_the_page_says(run_tiny: RunTiny, seat: str) -> None:
+    recorder = run_tiny("train", f"seat={seat}")
+    logged = recorder.logged | {f"final/{name}" for name in recorder.finals - recorder.logged}
+    assert {re.sub(r"/(first|second)/", "/", name) for name in logged} == documented("Training")
+    by_seat = {name for name in logged if re.search(r"/(first|second)/", name)}
+    assert bool(by_seat) == (seat == "both")
+    assert len(by_seat) == (
+        2 * len([n for n in documented("Training") if n[:5] in ("eval/", "test/")]) if by_seat else 0
+    )
+    measured = {name for name in recorder.logged if not name.startswith("train/")}
+    assert recorder.finals - {"table/bound"} == measured, "every final value is there as final/… too"
+
+
+def test_a_step_size_by_visits_is_not_one_number(run_tiny: RunTiny) -> None:
+    assert "train/alpha" not in run_tiny("train", "alpha_schedule=inverse_visits").logged
+
+
+def test_matches_log_what_the_page_says(run_tiny: RunTiny) -> None:
+    recorder = run_tiny("match")
+    infinite = {"match/elo", "match/elo_low", "match/elo_high"} - recorder.finals  # where one side won every game
+    assert recorder.finals | recorder.logged == documented("Matches") - infinite
+
+
+def test_tournaments_log_what_the_page_says(run_tiny: RunTiny) -> None:
+    recorder = run_tiny("tournament")
+    names = {re.sub(r"^rating/.+/", "rating/PLAYER/", name) for name in recorder.finals | recorder.logged}
+    assert names == documented("Tournaments")
+
+
+def test_artifacts(run_tiny: RunTiny) -> None:
+    found = documented("Artifacts")
+    made = {
+        "train": run_tiny("train", "seat=first").artifacts,
+        "match": run_tiny("match").artifacts,
+        "every run": {"config.yaml", HISTORY_FILE, execute.LOG_FILE},
+    }
+    assert found - {"faults/"} == set().union(*made.values()), "faults/ is there after a fault alone"
+
+
+def test_tags() -> None:
+    constants = {
+        value
+        for module in (record, origin, execute)
+        for name, value in vars(module).items()
+        if name.endswith("_TAG") and isinstance(value, str)
+    }
+    set_by_code = {name for name in origin.code_tags() if name.startswith("miai.")} - {"miai.version.torch"}
+    in_git = {"miai.git_commit", "miai.git_dirty"}  # absent from an installed copy
+    assert documented("Tags") - {"miai.kept"} == constants | set_by_code | in_git
+
+
+def test_the_table_opens_as_the_page_says(
+    run_tiny: RunTiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = run_tiny("train", "seat=first").work
+    with np.load(work / "table.npz", allow_pickle=False) as table:
+        arrays = {name: (table[name].ndim, str(table[name].dtype)) for name in table.files if name != "meta"}
+        meta = json.loads(str(table["meta"]))
+    rows = re.findall(r"^\| `(\w+)` \| \[([^\]]+)\] (\w+) \|", SECTIONS["The table's file"], re.M)
+    assert {name: (shape.count(",") + 1, dtype) for name, shape, dtype in rows} == arrays
+    [fields] = re.findall(r"^\| `meta` \| string \| JSON: ([^|]+) \|", SECTIONS["The table's file"], re.M)
+    assert set(fields.split(", ")) == set(meta) == set(TableMeta.__dataclass_fields__)
+    [example] = [block.text for block in blocks(SECTIONS["The table's file"]) if block.language == "python"]
+    monkeypatch.chdir(work)
+    exec(compile(example, "docs/metrics.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("sarsa ")
