@@ -13,12 +13,12 @@ import pytest
 from miai.games.go import GoGame
 from miai.games.go.board import BLACK, BOTH, NO_POINT, PASS_POINT, WHITE, new_board, point_to_flat
 from miai.rng import stream
+from miai.search.answers import local_move
 from miai.search.patterns import pattern_table
 from miai.search.playouts import (
     MOVES_PER_POINT,
     PATTERN,
     UNIFORM,
-    local_move,
     pattern_playout,
     run_playouts,
     uniform_move,

@@ -69,7 +69,7 @@ def test_the_vital_point_of_three(options: dict, to_play: int) -> None:
 
 @pytest.mark.parametrize("to_play", [1, -1])
 def test_a_net_at_the_edge(to_play: int) -> None:
-    """White's stone at D2 can be driven to the edge, but the net at F2 takes more; White's best is to break it there."""
+    """White's D2 can be driven to the edge, but the net at F2 takes more, and White's best is to break it there."""
     diagram = """
     . . X O . . .
     . . X O . . .

@@ -7,11 +7,11 @@ import pytest
 
 from miai.games.go import GoGame
 from miai.search import SearchConfig, Searcher
-from miai.search.tree import BYTES_PER_EDGE, NO_CHILDREN, ROOT, Tree, new_tree, promote
+from miai.search.tree import BYTES_PER_EDGE, EDGE_FIELDS, NO_CHILDREN, ROOT, Tree, new_tree, promote
 
 
 def test_a_million_edges_take_at_most_64_megabytes() -> None:
-    per_edge = sum(part.itemsize for name, part in new_tree(1000)._asdict().items() if name != "used")
+    per_edge = sum(part.itemsize for part in new_tree(1000)[EDGE_FIELDS])
     assert per_edge == BYTES_PER_EDGE <= 64
 
 

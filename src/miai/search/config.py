@@ -39,7 +39,7 @@ class SearchConfig:
         expand_after: visits after which a leaf gets children.
         reuse_tree: keep the part of the tree that the game went into.
         resign_threshold: resign if the best move's value is below; 0 never does (Go only).
-        max_edges: bound on the edges of each thread's tree, 40 bytes each.
+        max_edges: bound on the edges of each thread's tree, 36 bytes each.
 
     Raises:
         MiaiError: a value is not allowed, or two do not go together.

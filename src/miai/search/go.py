@@ -27,8 +27,9 @@ from miai.games.go.compiled import inlined
 from miai.games.go.coordinates import MAX_SIZE
 from miai.games.go.scoring import area_difference, quick_area_difference
 from miai.search import priors
+from miai.search.drawing import below_point
 from miai.search.patterns import pattern_table
-from miai.search.playouts import MOVES_PER_POINT, UNIFORM, below_point, pattern_playout, uniform_playout
+from miai.search.playouts import MOVES_PER_POINT, UNIFORM, pattern_playout, uniform_playout
 from miai.search.selection import Rule, select
 from miai.search.tree import NO_CHILDREN, ROOT, Tree, add_children, back_up, signed
 

@@ -11,45 +11,30 @@ from numba import njit
 
 from miai.compiled import kernel
 from miai.games.go.board import (
-    BEFORE_LAST,
     BOTH,
-    CHAIN,
-    COLOUR,
     EMPTIES,
-    EMPTY,
     KO,
-    LAST,
-    NEXT,
     NO_POINT,
     NUM_EMPTY,
     PASS_POINT,
     SHAPE,
     SIZE,
-    STRIDE,
     WHERE,
     copy_board,
-    in_atari,
     is_sensible,
-    last_liberty,
     play,
 )
 from miai.games.go.compiled import inlined
 from miai.games.go.coordinates import MAX_SIZE
 from miai.games.go.scoring import quick_area_difference
-from miai.rng import next_uint64
-from miai.search.patterns import is_self_atari, liberties_after
+from miai.search.answers import local_move
+from miai.search.drawing import below_point
+from miai.search.patterns import is_self_atari
 
 UNIFORM, PATTERN = 0, 1
 MOVES_PER_POINT = 3
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_HALF_WORD = np.uint64(32)
-
-
-@inlined
-def below_point(rng: np.ndarray, n: np.uint64) -> np.uint64:
-    """Draw a uint64 from 0 to n − 1, for 0 < n < 2³²; `rng` is modified in place."""
-    return ((next_uint64(rng) >> _HALF_WORD) * n) >> _HALF_WORD
 
 
 @inlined
@@ -125,97 +110,6 @@ def uniform_playout(
         colour = BOTH - colour
         moves += 1
     return moves
-
-
-@inlined
-def _draw_better(best: np.uint64, v: np.uint64, found: np.uint64, rng: np.ndarray) -> np.uint64:
-    """Return v with probability 1 / found, else `best`: after all candidates, each is drawn with the same chance."""
-    return v if found == _ONE or below_point(rng, found) == _ZERO else best
-
-
-@inlined
-def local_move(
-    cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rng: np.ndarray, patterns: np.ndarray
-) -> np.uint64:
-    """Draw an answer to the last move, or return `NO_POINT` if nothing is urgent there.
-
-    In this order: capture the chain that was just put in atari by its own side, or save a chain of one's own that was;
-    then a move that matches a 3×3 pattern beside the last move and is no self-atari.
-    """
-    last = np.uint64(cells[LAST])
-    if last == PASS_POINT or cells[COLOUR + last] == EMPTY:
-        return NO_POINT
-    ko = cells[KO]
-    best = NO_POINT
-    found = _ZERO
-    # --- Atari.
-    packed = liberties[cells[CHAIN + last]]
-    if in_atari(packed):
-        v = np.uint64(last_liberty(packed))
-        if v != ko:
-            found += _ONE
-            best = v
-    before = np.uint64(cells[BEFORE_LAST])
-    if before != PASS_POINT and cells[COLOUR + before] == colour:
-        # What one's own last move put into atari, and the opponent did not save.
-        for n in (before - STRIDE, before - _ONE, before + _ONE, before + STRIDE):
-            if cells[COLOUR + n] == BOTH - colour:
-                packed = liberties[cells[CHAIN + n]]
-                if in_atari(packed):
-                    v = np.uint64(last_liberty(packed))
-                    if v != ko:
-                        found += _ONE
-                        best = _draw_better(best, v, found, rng)
-    for n in (last - STRIDE, last - _ONE, last + _ONE, last + STRIDE):
-        if cells[COLOUR + n] != colour:
-            continue
-        chain = np.uint64(cells[CHAIN + n])
-        packed = liberties[chain]
-        if not in_atari(packed):
-            continue
-        v = np.uint64(last_liberty(packed))
-        if v != ko and not in_atari(liberties_after(cells, liberties, v, colour)):
-            found += _ONE
-            best = _draw_better(best, v, found, rng)
-        v = _capture_beside(cells, liberties, chain, colour)
-        if v != NO_POINT and v != ko:
-            found += _ONE
-            best = _draw_better(best, v, found, rng)
-    if found != _ZERO:
-        return best
-    # --- Patterns.
-    for v in (
-        last - STRIDE - _ONE,
-        last - STRIDE,
-        last - STRIDE + _ONE,
-        last - _ONE,
-        last + _ONE,
-        last + STRIDE - _ONE,
-        last + STRIDE,
-        last + STRIDE + _ONE,
-    ):
-        if cells[COLOUR + v] == EMPTY and patterns[cells[SHAPE + v]] and v != ko:
-            if not is_sensible(cells, liberties, v, colour) or is_self_atari(cells, liberties, v, colour):
-                continue
-            found += _ONE
-            best = _draw_better(best, v, found, rng)
-    return best
-
-
-@kernel
-def _capture_beside(cells: np.ndarray, liberties: np.ndarray, chain: np.uint64, colour: np.uint64) -> np.uint64:
-    """Return the move that captures an enemy chain beside `chain`, or `NO_POINT`."""
-    other = BOTH - colour
-    stone = chain
-    while True:
-        for n in (stone - STRIDE, stone - _ONE, stone + _ONE, stone + STRIDE):
-            if cells[COLOUR + n] == other:
-                packed = liberties[cells[CHAIN + n]]
-                if in_atari(packed):
-                    return np.uint64(last_liberty(packed))
-        stone = np.uint64(cells[NEXT + stone])
-        if stone == chain:
-            return NO_POINT
 
 
 @kernel

@@ -26,8 +26,8 @@ FIRST_CHUNK = 64
 CHUNK_SECONDS = 0.05
 """Threads come back to the caller about this often, to look at the clock and to report."""
 
-MAX_VISITS = 2**31
-"""A root with more visits ends a search, whatever its budget: edges count up to 2³² − 1."""
+MAX_VISITS = 2**30
+"""A root with more visits ends a search, whatever its budget: edges count up to 2³¹ − 1."""
 
 
 @dataclass

@@ -9,10 +9,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from miai.games.go.compiled import inlined
-from miai.search.tree import Tree, mean_for, signed
+import numpy as np
 
-_TINY = 1e-9
+from miai.games.go.compiled import inlined
+from miai.search.tree import Tree, signed
+
+_NONE, _ONE, _TINY = np.float32(0.0), np.float32(1.0), np.float32(1e-9)
+_FIRST = np.uint64(0)
+
 EVENLY = 0
 BY_UCB = 1
 
@@ -60,29 +64,30 @@ def _least_visited(tree: Tree, node: int) -> int:
 
 @inlined
 def _best_by_ucb(tree: Tree, node: int, rule: Rule, first_to_move: bool) -> int:
-    """µ_i + C·√(ln p / p_i): Auer, Cesa-Bianchi and Fischer (2002), Kocsis and Szepesvári (2006)."""
-    first = signed(tree.first_child[node])
-    last = first + signed(tree.num_children[node]) - 1
+    """µ_i + C·√(ln p / p_i): Auer, Cesa-Bianchi and Fischer (2002), Kocsis and Szepesvári (2006).
+
+    Scores are computed for all children before the best is looked for: the first loop then runs on vectors.
+    """
+    first = np.uint64(tree.first_child[node])
+    count = np.uint64(tree.num_children[node])
+    last = signed(first + count) - 1
     if rule.fpu == math.inf and tree.visits[last] == 0 and tree.prior_visits[last] == 0.0:
         # Moves are tried in their order then: the first without a visit is the one.
-        child = first
+        child = signed(first)
         while tree.visits[child] > 0:
             child += 1
         return child
-    exploration = rule.c_uct * math.sqrt(math.log(max(tree.visits[node], 1)))
-    best = first
-    best_score = -math.inf
-    for child in range(first, last + 1):
-        own_visits = tree.visits[child] + tree.prior_visits[child]
-        if own_visits > 0.0:
-            score = mean_for(tree.value[child] + tree.prior_value[child], own_visits, first_to_move)
-            score += exploration * math.sqrt(1.0 / max(tree.visits[child], 1))
-        else:
-            score = rule.fpu
-        if score > best_score:
-            best = child
-            best_score = score
-    return best
+    exploration = _exploration(tree, node, rule)
+    fpu = np.float32(rule.fpu)
+    base, sign = _side(first_to_move)
+    for i in range(count):
+        child = first + np.uint64(i)
+        visits = np.float32(tree.visits[child])
+        own_visits = visits + tree.prior_visits[child]
+        mean = (np.float32(tree.value[child]) + tree.prior_value[child]) / own_visits
+        score = base + sign * mean + exploration * np.sqrt(_ONE / max(visits, _ONE))
+        tree.scores[i] = score if own_visits > _NONE else fpu
+    return _first_highest(tree, first, count)
 
 
 @inlined
@@ -91,23 +96,42 @@ def _best_by_ucb_and_rave(tree: Tree, node: int, rule: Rule, first_to_move: bool
 
     β = n' / (n' + n + n·n' / k), with n visits, n' RAVE visits and the equivalence k. Without either, it is `fpu`.
     """
-    first = signed(tree.first_child[node])
-    exploration = rule.c_uct * math.sqrt(math.log(max(tree.visits[node], 1)))
-    best = first
-    best_score = -math.inf
-    for child in range(first, first + signed(tree.num_children[node])):
-        own_visits = tree.visits[child] + tree.prior_visits[child]
+    first = np.uint64(tree.first_child[node])
+    count = np.uint64(tree.num_children[node])
+    exploration = _exploration(tree, node, rule)
+    fpu = np.float32(rule.fpu)
+    inverse_k = np.float32(1.0 / rule.rave_equivalence)
+    base, sign = _side(first_to_move)
+    for i in range(count):
+        child = first + np.uint64(i)
+        visits = np.float32(tree.visits[child])
+        own_visits = visits + tree.prior_visits[child]
         rave_visits = tree.rave_visits[child]
-        if own_visits + rave_visits > 0.0:
-            beta = rave_visits / (rave_visits + own_visits + rave_visits * own_visits / rule.rave_equivalence)
-            score = (1.0 - beta) * (tree.value[child] + tree.prior_value[child]) / max(own_visits, _TINY)
-            score += beta * tree.rave_value[child] / max(rave_visits, _TINY)
-            if not first_to_move:
-                score = 1.0 - score
-            score += exploration * math.sqrt(1.0 / max(tree.visits[child], 1))
-        else:
-            score = rule.fpu
-        if score > best_score:
-            best = child
-            best_score = score
-    return best
+        beta = rave_visits / (rave_visits + own_visits + rave_visits * own_visits * inverse_k + _TINY)
+        mean = (np.float32(tree.value[child]) + tree.prior_value[child]) / (own_visits + _TINY)
+        rave_mean = tree.rave_value[child] / (rave_visits + _TINY)
+        mixed = mean + beta * (rave_mean - mean)
+        score = base + sign * mixed + exploration * np.sqrt(_ONE / max(visits, _ONE))
+        tree.scores[i] = score if own_visits + rave_visits > _NONE else fpu
+    return _first_highest(tree, first, count)
+
+
+@inlined
+def _exploration(tree: Tree, node: int, rule: Rule) -> np.float32:
+    """Return C·√(ln p)."""
+    return np.float32(rule.c_uct * math.sqrt(math.log(max(tree.visits[node], 1))))
+
+
+@inlined
+def _side(first_to_move: bool) -> tuple[np.float32, np.float32]:
+    """Return (a, b) so that a + b·mean is the mover's mean: (0, 1) for the first player, (1, −1) for the second."""
+    return (_NONE, _ONE) if first_to_move else (_ONE, -_ONE)
+
+
+@inlined
+def _first_highest(tree: Tree, first: np.uint64, count: np.uint64) -> int:
+    best = _FIRST
+    for i in range(count):
+        if tree.scores[i] > tree.scores[best]:
+            best = np.uint64(i)
+    return signed(first + best)

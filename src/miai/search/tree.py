@@ -5,7 +5,7 @@ and a tree never holds more than the number of edges that it was made for: when 
 expanded, and the statistics of what is there go on.
 
 Values are sums of results from the **first player's** side, each in [0, 1]: 1 if the first player (Black) won, 0 if the
-second did, ½ for a draw. Whoever reads a value turns it to the mover's side (`mean_for`); none is stored turned.
+second did, ½ for a draw. Whoever reads a value turns it to the mover's side; none is stored turned.
 """
 
 from __future__ import annotations
@@ -23,12 +23,20 @@ ROOT = 0
 NO_CHILDREN = 0
 """The root is nobody's child, so edge 0 in `first_child` says "not expanded"."""
 
+MAX_CHILDREN = 512
+"""A node has at most so many: a Go board of 19 × 19 has 361 points, and there is the pass."""
+
+EDGE_FIELDS = slice(2, None)
+"""The arrays of a `Tree` that hold a number for each edge."""
+
 
 class Tree(NamedTuple):
     """E edges, of which the first `used[0]` are in use; edge 0 stands for the root. Kernels modify it in place."""
 
     used: np.ndarray
     """int64[1]."""
+    scores: np.ndarray
+    """float32[MAX_CHILDREN]: scratch of selection."""
     move: np.ndarray
     """uint16[E]: a point of the Go board, or the number of a move within its state of a game graph."""
     num_children: np.ndarray
@@ -36,7 +44,7 @@ class Tree(NamedTuple):
     first_child: np.ndarray
     """uint32[E], or `NO_CHILDREN`."""
     visits: np.ndarray
-    """uint32[E]: N of the papers, the playouts through the edge."""
+    """int32[E]: N of the papers, the playouts through the edge."""
     value: np.ndarray
     """float64[E]: W of the papers, the sum of their results for the first player."""
     rave_visits: np.ndarray
@@ -58,10 +66,11 @@ def new_tree(max_edges: int) -> Tree:
         raise ValueError(f"max_edges must be from 1 to 2**32 - 1, got {max_edges!r}")
     tree = Tree(
         used=np.zeros(1, np.int64),
+        scores=np.empty(MAX_CHILDREN, np.float32),
         move=np.empty(max_edges, np.uint16),
         num_children=np.empty(max_edges, np.uint16),
         first_child=np.empty(max_edges, np.uint32),
-        visits=np.empty(max_edges, np.uint32),
+        visits=np.empty(max_edges, np.int32),
         value=np.empty(max_edges, np.float64),
         rave_visits=np.empty(max_edges, np.float32),
         rave_value=np.empty(max_edges, np.float32),
@@ -117,15 +126,8 @@ def add_children(tree: Tree, node: int, moves: np.ndarray, count: int) -> bool:
 def back_up(tree: Tree, path: np.ndarray, length: int, result: float) -> None:
     """Count one playout for every edge of the path; `result` is the first player's. The tree is modified in place."""
     for i in range(length):
-        tree.visits[path[i]] += np.uint32(1)
+        tree.visits[path[i]] += np.int32(1)
         tree.value[path[i]] += result
-
-
-@inlined
-def mean_for(total: float, count: float, first_to_move: bool) -> float:
-    """Return the mean of results, given by their sum for the first player, from the mover's side."""
-    mean = total / count
-    return mean if first_to_move else 1.0 - mean
 
 
 @njit(cache=True, nogil=True)
@@ -179,7 +181,7 @@ def prune_root(tree: Tree, is_allowed: Callable[[int], bool]) -> None:
     keep = np.array([is_allowed(move) for move in tree.move[first : first + count].tolist()])
     if keep.all():
         return
-    for part in tree[1:]:
+    for part in tree[EDGE_FIELDS]:
         block = part[first : first + count][keep]
         part[first : first + len(block)] = block
     tree.num_children[ROOT] = np.count_nonzero(keep)

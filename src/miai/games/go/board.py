@@ -170,6 +170,12 @@ def unit(v: np.uint64) -> np.uint64:
 
 
 @inlined
+def count_of(packed: np.uint64) -> np.uint64:
+    """Return the number of packed pseudo-liberties."""
+    return packed >> _COUNT_SHIFT
+
+
+@inlined
 def in_atari(packed: np.uint64) -> bool:
     """Tell whether the packed pseudo-liberties are those of a chain with exactly one liberty."""
     total = (packed >> _SUM_SHIFT) & _SUM_MASK
@@ -186,8 +192,14 @@ def last_liberty(packed: np.uint64) -> np.uint64:
 
 
 @inlined
+def empty_neighbours(shape: np.uint64) -> np.uint64:
+    """Return which of the four neighbours are empty: bit 1 << slot for each."""
+    return ~(shape | (shape >> _ONE)) & _LOW_BITS
+
+
+@inlined
 def has_empty_neighbour(shape: np.uint64) -> bool:
-    return ((shape | (shape >> _ONE)) & _LOW_BITS) != _LOW_BITS
+    return empty_neighbours(shape) != _ZERO
 
 
 @inlined

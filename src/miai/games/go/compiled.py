@@ -10,4 +10,4 @@ from typing import Any
 
 from numba import njit
 
-inlined: Any = njit(cache=True, nogil=True, _nrt=False, forceinline=True)  # type: ignore[call-overload]
+inlined: Any = njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)  # type: ignore[call-overload]
