@@ -107,6 +107,15 @@ def win_probability(elo_difference: float) -> float:
     return 1 / (1 + 10 ** (-elo_difference / 400))
 
 
+def elo_difference(score: float) -> float:
+    """Return how much stronger a player is who makes `score` points per game, from 0 (−∞) to 1 (∞), in Elo."""
+    if not 0 <= score <= 1:
+        raise ValueError(f"score must be from 0 to 1, got {score!r}")
+    if score in (0, 1):
+        return math.copysign(math.inf, score - 0.5)
+    return 400 * math.log10(score / (1 - score))
+
+
 def fit_ratings(
     scores: Iterable[PairScore],
     *,

@@ -53,6 +53,7 @@ class PlayedGame:
         result: for people, such as `B+3.5`.
         decisions: how many moves each was asked for, (first player, second player).
         seconds: thinking time, likewise.
+        simulations: what each has said that it simulated, likewise; 0 for players that do not simulate.
         sgf: the record of a game of Go, else empty.
         number: the game's number in its match; even: the match's first player has the first move.
     """
@@ -65,6 +66,7 @@ class PlayedGame:
     result: str
     decisions: tuple[int, int]
     seconds: tuple[float, float]
+    simulations: tuple[int, int] = (0, 0)
     fault: Fault | None = None
     sgf: str = ""
     number: int = 0
@@ -113,6 +115,7 @@ def play_game(
     seats = {FIRST: first, SECOND: second}
     seconds = {FIRST: 0.0, SECOND: 0.0}
     decisions = {FIRST: 0, SECOND: 0}
+    simulations = {FIRST: 0, SECOND: 0}
     opening = len(game.moves)
     fault = resigned = None
     for seat, player in seats.items():
@@ -125,12 +128,14 @@ def play_game(
         decisions[seat] += 1
         start = time.perf_counter()
         try:
-            move = seats[seat].select_move(game, streams[seat], budget).move
+            decision = seats[seat].select_move(game, streams[seat], budget)
         except EngineFault as error:
             fault = _fault(seat, error)
             break
         finally:
             seconds[seat] += time.perf_counter() - start
+        simulations[seat] += int(decision.info.get("simulations", 0))
+        move = decision.move
         if move == RESIGN:
             resigned = seat
             break
@@ -154,6 +159,7 @@ def play_game(
         result=_result_text(go, outcome, end),
         decisions=(decisions[FIRST], decisions[SECOND]),
         seconds=(seconds[FIRST], seconds[SECOND]),
+        simulations=(simulations[FIRST], simulations[SECOND]),
         fault=fault,
         sgf=_sgf(go, (first.name, second.name), outcome, end) if go else "",
         number=number,

@@ -42,6 +42,10 @@ class Tally:
     def plus(self, outcome: int) -> Tally:
         return Tally(self.wins + (outcome > 0), self.draws + (outcome == 0), self.losses + (outcome < 0))
 
+    def reversed(self) -> Tally:
+        """Return the same games from the other player's side."""
+        return Tally(self.losses, self.draws, self.wins)
+
     def __str__(self) -> str:
         if not self.num_games:
             return "no games"
@@ -63,6 +67,10 @@ def wilson_interval(points: float, num_games: int, level: float = LEVEL) -> tupl
     half = math.sqrt(z2) / (1 + z2 / num_games) * math.sqrt(p * (1 - p) / num_games + z2 / (4 * num_games**2))
     # At the ends the formula gives 0 and 1 but for rounding.
     return (centre - half if points else 0.0), (centre + half if points < num_games else 1.0)
+
+
+def _per_second(count: int, seconds: float) -> float:
+    return count / seconds if seconds else 0.0
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,7 @@ class MatchSummary:
     distinct_games: int
     mean_moves: float
     seconds_per_move: tuple[float, float]
+    simulations_per_second: tuple[float, float]
     ends: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -99,7 +108,7 @@ class MatchSummary:
             raise ValueError("there are no games to sum up")
         total = without_faults = as_first = as_second = Tally()
         faults = [0, 0]
-        seconds, moves = [0.0, 0.0], [0, 0]
+        seconds, moves, simulations = [0.0, 0.0], [0, 0], [0, 0]
         ends = {end.value: 0 for end in End}
         for game in played:
             seat = FIRST if game.number % 2 == 0 else SECOND
@@ -117,6 +126,7 @@ class MatchSummary:
             for player, turn in ((0, seat), (1, -seat)):
                 moves[player] += game.decisions[0 if turn == FIRST else 1]
                 seconds[player] += game.seconds[0 if turn == FIRST else 1]
+                simulations[player] += game.simulations[0 if turn == FIRST else 1]
         head = played[0]
         return cls(
             players=head.players if head.number % 2 == 0 else head.players[::-1],
@@ -129,6 +139,7 @@ class MatchSummary:
             distinct_games=len({game.moves for game in played}),
             mean_moves=sum(len(game.moves) for game in played) / len(played),
             seconds_per_move=(seconds[0] / max(1, moves[0]), seconds[1] / max(1, moves[1])),
+            simulations_per_second=(_per_second(simulations[0], seconds[0]), _per_second(simulations[1], seconds[1])),
             ends={end: count for end, count in ends.items() if count},
         )
 
@@ -158,6 +169,8 @@ class MatchSummary:
             "mean_moves": self.mean_moves,
             "seconds_per_move": self.seconds_per_move[0],
             "opponent_seconds_per_move": self.seconds_per_move[1],
+            "simulations_per_second": self.simulations_per_second[0],
+            "opponent_simulations_per_second": self.simulations_per_second[1],
         }
         return {name: float(value) for name, value in values.items() if math.isfinite(value)}
 

@@ -162,6 +162,13 @@ class Gtp(PlayerKind):
     start_timeout: Annotated[float, Field(gt=0)] = 120.0
     """Seconds for the first answer after the start."""
 
+    @field_validator("command", mode="before")
+    @classmethod
+    def _is_given(cls, command: object) -> object:
+        if command is None:
+            raise ValueError("a command line is needed, such as 'my-engine --gtp'")
+        return command
+
     @field_validator("command")
     @classmethod
     def _splits(cls, command: str) -> str:

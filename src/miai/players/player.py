@@ -105,6 +105,10 @@ class PlayerKind:
     label: str | None = None
     """The player's name in results; by default its kind and the options that differ from the defaults."""
 
+    def files(self) -> dict[str, str]:
+        """Return the options that name a file, or a run whose artifact it is; `build` wants paths there."""
+        return {}
+
     def build(self) -> Player:
         raise NotImplementedError
 
