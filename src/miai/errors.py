@@ -18,6 +18,10 @@ def choose(value: str, allowed: Iterable[str], what: str) -> str:
     names = sorted(allowed)
     if value in names:
         return value
-    near = difflib.get_close_matches(value, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise MiaiError(f"{what}: no such choice {value!r}; allowed: {', '.join(names)}.{hint}")
+    raise MiaiError(f"{what}: no such choice {value!r}; allowed: {', '.join(names)}.{nearest(value, names)}")
+
+
+def nearest(value: str, names: Iterable[str]) -> str:
+    """Return a hint at the name that `value` is most like, such as ` Did you mean 'alpha'?`, or nothing."""
+    near = difflib.get_close_matches(value, list(names), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -12,9 +13,8 @@ import numpy as np
 def exact_values(parameters: Mapping[str, Any], path: tuple[int, ...]) -> dict[int, float] | None:
     """Return, by move, the best value that a learner can reach after the moves of `path`: its own turn, its own side.
 
-    It is discounted by the run's γ and holds against the run's training opponent; in self-play, against a perfect
-    one. `None`
-    where that opponent cannot be rebuilt from the parameters alone (a saved table), or the moves are not legal.
+    It is discounted by the run's γ and holds against the run's training opponent; in self-play, against a perfect one.
+    `None` where that opponent cannot be rebuilt from the parameters alone (a saved table), or the moves are not legal.
 
     Args:
         parameters: a run's parameters by path, such as `opponent.name`.
@@ -24,8 +24,7 @@ def exact_values(parameters: Mapping[str, Any], path: tuple[int, ...]) -> dict[i
     names = {opponent["name"], *(name for name, weight in (opponent.get("weights") or {}).items() if weight)}
     if "table" in names:
         return None
-    key = tuple(sorted((k, v) for k, v in nested["game"].items()))
-    graph, values = _solve(key, repr(opponent), float(nested["gamma"]), _Hashed(opponent))
+    graph, values = _solve(json.dumps(nested["game"]), json.dumps(opponent), float(nested["gamma"]))
     state = 0
     try:
         for move in path:
@@ -37,34 +36,25 @@ def exact_values(parameters: Mapping[str, Any], path: tuple[int, ...]) -> dict[i
     return dict(zip(graph.edge_action[edges].tolist(), values.after_move[children].tolist(), strict=True))
 
 
-class _Hashed:
-    """Carries a mapping past `lru_cache`, which compares it by the text that stands beside it."""
-
-    def __init__(self, value: Mapping[str, Any]) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Hashed)
-
-
 @lru_cache(maxsize=32)
-def _solve(game: tuple[tuple[str, Any], ...], _opponent_text: str, gamma: float, opponent: _Hashed) -> Any:
+def _solve(game: str, opponent: str, gamma: float) -> Any:
+    """Solve a game against an opponent, both given as JSON."""
     from miai.games.small import game_graph
     from miai.tabular.evaluation import state_values
     from miai.tabular.opponents import opponents
     from miai.tabular.policies import minimax_policy
 
-    graph = game_graph(dict(game))
-    is_self = opponent.value["name"] == "self"
-    replies: np.ndarray = minimax_policy(graph) if is_self else opponents.build(opponent.value).policy(graph, {})
+    graph = game_graph(json.loads(game))
+    kind = opponents.build(json.loads(opponent))
+    replies: np.ndarray = minimax_policy(graph) if kind.is_self else kind.policy(graph, {})
     return graph, state_values(graph, None, replies, gamma)
 
 
 def _nest(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn paths into nested mappings: {"opponent.p": 0.8} becomes {"opponent": {"p": 0.8}}."""
+    """Turn paths into nested mappings: {"opponent.p": 0.8} becomes {"opponent": {"p": 0.8}}.
+
+    Parameters come from a data frame, where a run without one has NaN, and whole numbers beside it are floats.
+    """
     nested: dict[str, Any] = {}
     for path, value in parameters.items():
         if value is None or value != value:
@@ -73,5 +63,6 @@ def _nest(parameters: Mapping[str, Any]) -> dict[str, Any]:
         place = nested
         for parent in parents:
             place = place.setdefault(parent, {})
-        place[leaf] = value.item() if isinstance(value, np.generic) else value
+        value = value.item() if isinstance(value, np.generic) else value
+        place[leaf] = int(value) if isinstance(value, float) and value.is_integer() else value
     return nested

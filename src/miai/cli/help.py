@@ -1,40 +1,62 @@
-"""Help pages.
-
-What commands there are, and for each its options, groups, defaults and an example, read from the YAML itself.
-"""
+"""Help pages: what commands there are; for each its options, groups, defaults and examples; and what a study runs."""
 
 from __future__ import annotations
 
-import re
+import shutil
+import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 
-from miai import project
-
-COLUMN = 24
+MOST_COLUMNS = 110
+NARROW = 14
+WIDE = 28
 
 
 def show_overview() -> None:
+    """Print the commands."""
     from miai.cli.main import command_names, load_command
 
-    lines = ["Miai: machines that learn to play board games.", "", "usage: miai COMMAND [key=value …]", ""]
+    lines = [
+        "Miai: machines that learn to play board games.",
+        "",
+        "usage: miai COMMAND [RUN or STUDY] [key=value …]",
+        "",
+    ]
     for name in command_names():
-        lines.append(f"  {name:<12} {_summary(load_command(name))}")
-    lines += ["", "miai COMMAND --help shows a command's options. MIAI_HOME names the folder of mlruns/ and reports/."]
+        lines += _entry(name, _summary(load_command(name)), NARROW)
+    lines += [
+        "",
+        "A first look:",
+        "  miai sweep td_comparison && miai report td_comparison",
+        "",
+        "miai COMMAND --help    a command's options, groups and examples",
+        "miai --version         the version",
+        'miai -sc install=bash  completion in the shell: eval "$(miai -sc install=bash)"; also zsh and fish',
+        "",
+        "Runs go to mlruns/ and reports to reports/, in the folder that MIAI_HOME names; else in the nearest",
+        "checkout of Miai above the current folder; else in the current folder.",
+    ]
     _say(lines)
 
 
-def show_command(name: str, command: ModuleType) -> None:
-    from miai.runner.studies import study_names
+def show_command(name: str, command: ModuleType, words: list[str]) -> None:
+    """Print a command's page. After the name of a study, that of the study.
 
+    Raises:
+        MiaiError: there is no such study, or its file cannot be read.
+    """
+    if name in ("sweep", "report") and words and "=" not in words[0]:
+        _say(list(_study(words[0])))
+        return
     lines = [f"miai {name}", "", *(command.__doc__ or "").strip().splitlines(), "", "Examples:"]
     lines += [f"  {example}" for example in command.EXAMPLES]
     if command.CONFIG:
-        lines += ["", "Groups (group=choice; * is the default):", *_groups(command.CONFIG)]
-        lines += ["", "Options (key=value):", *_options(command.CONFIG)]
+        lines += _configuration(command.CONFIG)
     if name in ("sweep", "report"):
+        from miai.runner.studies import study_names
+
         lines += ["", f"Studies: {', '.join(study_names())}"]
+        lines += ["A study's overrides are those of its task: see miai train --help."]
     _say(lines)
 
 
@@ -42,55 +64,90 @@ def _summary(command: ModuleType) -> str:
     return (command.__doc__ or "").strip().splitlines()[0]
 
 
-def _defaults(file: Path) -> list[str]:
-    """Return the entries of a YAML's defaults list, as `group: choice` or a name."""
-    block = re.search(r"^defaults:\n((?:\s+-.*\n)+)", file.read_text(encoding="utf-8"), re.M)
-    return [line.strip("- \n") for line in block[1].splitlines()] if block else []
+def _configuration(config: str) -> Iterator[str]:
+    """Yield the groups and the options of a primary YAML."""
+    from miai.runner.options import choices, primary
 
-
-def _groups(config: str) -> Iterator[str]:
-    from miai.runner.compose import options_of
-
-    for entry in _defaults(project.shipped_conf() / f"{config}.yaml"):
-        group, _, choice = entry.partition(": ")
-        if not choice or group.startswith("override"):
+    offered = primary(config)
+    shown: set[str] = set()
+    if offered.groups:
+        yield from ("", "Groups (group=choice), their choices, and the options that a choice brings:")
+    for group in offered.groups:
+        yield ""
+        yield from _entry(f"{group.key}={group.default}", group.comment, WIDE)
+        if group.folder in shown:
+            yield f"      the choices of {group.folder}; their options begin with {group.path}"
             continue
-        folder = group.split("@")[0]
-        names = [f"{name}*" if name == choice else name for name in options_of(folder)]
-        yield f"  {group}={'|'.join(names)}"
-        if "@" not in group:
-            yield from _group_options(folder)
+        shown.add(group.folder)
+        for choice in choices(group.folder):
+            yield from _entry(choice.name, choice.summary, WIDE, indent=6)
+            options = [f"{group.path}.{option.path}={option.default}" for option in choice.options]
+            yield from _wrapped(options, " " * WIDE)
+    yield from ("", "Options (key=value), with their defaults:", "")
+    for option in offered.options:
+        yield from _entry(f"{option.path}={option.default}", option.comment, WIDE)
 
 
-def _group_options(folder: str) -> Iterator[str]:
-    """Yield the options of each choice, under the group."""
-    for file in sorted((project.shipped_conf() / folder).glob("*.yaml")):
-        text = file.read_text(encoding="utf-8")
-        first = text.splitlines()[0].removeprefix("# ")
-        yield f"      {file.stem:<{COLUMN - 6}} {first}"
-        for key, value in re.findall(r"^([a-z_]+): *([^#\n]*)", text, re.M):
-            if key not in ("name", "defaults") and value.strip():
-                yield f"      {'':<{COLUMN - 6}}   {folder}.{key}={value.strip()}"
+def _study(name: str) -> Iterator[str]:
+    """Yield what a study asks and runs."""
+    from miai.runner.studies import expand, load_study_file
+    from miai.runner.study_configs import experiments_of
+
+    study = load_study_file(name)
+    yield f"Study {study.name}"
+    yield ""
+    yield from textwrap.wrap(study.question, _columns())
+    yield ""
+    yield "Stages:"
+    for stage in study.stages:
+        after = f", after stage {' and '.join(dict.fromkeys(stage.needed))}" if stage.needed else ""
+        number = f"{len(expand(stage)):,} runs{' for each choice' if stage.select else ''}"
+        yield from _entry(stage.name, f"{number} of task {stage.task}{after}", NARROW)
+        settings = [f"{key}: {value}" for key, value in stage.overrides.items() if key not in stage.grid]
+        settings += [f"{key}: {', '.join(map(str, values))}" for key, values in stage.grid.items()]
+        settings += [
+            f"case {', '.join(f'{key}: {value}' for key, value in case.items())}" for case in stage.cases if case
+        ]
+        if stage.select:
+            chosen = stage.select
+            best = "largest" if chosen.goal == "max" else "smallest"
+            settings.append(
+                f"{chosen.choose}: for each {chosen.by}, the one with the {best} {chosen.metric} in {chosen.of}"
+            )
+        for setting in settings:
+            yield from _wrapped([setting], " " * NARROW)
+    yield ""
+    yield "Run it, and draw its figures:"
+    yield f"  miai sweep {study.name} && miai report {study.name}"
+    plain = [f"  miai {stage.task} +experiment={part}" for part, stage, _ in experiments_of(study)]
+    if plain:
+        yield "In plain Hydra:"
+        yield from plain
 
 
-def _options(config: str) -> Iterator[str]:
-    """Yield each option of the primary YAML and of those it is built on, with its default and its comment."""
-    folder = project.shipped_conf()
-    bases = [entry for entry in _defaults(folder / f"{config}.yaml") if (folder / f"{entry}.yaml").is_file()]
-    for name in (config, *bases):
-        parent = ""
-        for line in (folder / f"{name}.yaml").read_text(encoding="utf-8").splitlines():
-            found = re.match(r"^(\s*)([a-z_]+): *([^#]*?)\s*(?:# *(.*))?$", line)
-            if line.startswith("hydra:"):
-                break
-            if not found or found[2] == "defaults":
-                continue
-            indent, key, value, comment = found.groups()
-            if not value:
-                parent = f"{key}."
-                continue
-            key = f"{parent if indent else ''}{key}"
-            yield f"  {f'{key}={value}':<{COLUMN}} {comment or ''}".rstrip()
+def _entry(name: str, text: str, column: int, indent: int = 2) -> Iterator[str]:
+    """Yield a name with a text beside it, from `column` on, wrapped."""
+    first = f"{' ' * indent}{name}"
+    if not text:
+        yield first
+        return
+    if len(first) >= column:
+        yield first
+        first = ""
+    lines = textwrap.wrap(text, max(20, _columns() - column), break_long_words=False, break_on_hyphens=False)
+    yield f"{first:<{column}}{lines[0]}"
+    yield from (" " * column + line for line in lines[1:])
+
+
+def _wrapped(parts: list[str], prefix: str) -> Iterator[str]:
+    """Yield parts, several a line, none broken in two if it can be helped."""
+    text = "  ".join(part.replace(" ", "\u00a0") for part in parts)
+    for line in textwrap.wrap(text, max(20, _columns() - len(prefix)), break_long_words=False, break_on_hyphens=False):
+        yield prefix + line.replace("\u00a0", " ")
+
+
+def _columns() -> int:
+    return min(shutil.get_terminal_size((MOST_COLUMNS, 24)).columns, MOST_COLUMNS)
 
 
 def _say(lines: list[str]) -> None:

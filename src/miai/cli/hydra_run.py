@@ -2,81 +2,160 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from miai import project
 from miai.errors import MiaiError
 
 if TYPE_CHECKING:
-    from miai.runner import Outcome, SweepResult
+    from omegaconf import DictConfig
+
+    from miai.runner import Outcome
+    from miai.runner.task import Job
 
 
-def run_hydra(config_name: str, arguments: Sequence[str]) -> int:
-    """Run a task's command line through Hydra: single runs, `-m`, `--cfg job`, shell completion and the rest.
+def run_hydra(config_name: str, arguments: Sequence[str], program: str | None = None) -> int:
+    """Run a task's command line through Hydra: single runs, `-m`, `--cfg job`, `--info` and the rest.
+
+    Args:
+        config_name: of the primary YAML, and of the task.
+        program: what Hydra calls the program, `miai <config_name>` by default.
+
+    Returns:
+        the exit code.
 
     Raises:
         MiaiError: what Hydra refuses, in one line.
     """
     import hydra
 
-    from miai.runner.compose import VERSION_BASE, one_line_errors, prepare_hydra
-    from miai.runner.study_configs import register_studies
+    from miai.runner.compose import VERSION_BASE, prepare_hydra
+    from miai.runner.compose_errors import one_line_errors
 
+    _check_arguments(arguments)
     prepare_hydra()
-    if any("experiment=" in argument or argument.startswith("--shell") for argument in arguments):
-        register_studies(config_name)
-    application = _Application(config_name)
-    own_argv, sys.argv = sys.argv, [f"miai {config_name}", *arguments]
-    full_error = os.environ.get("HYDRA_FULL_ERROR")
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises instead of printing and exiting; the one line is ours to print.
+    _register_studies(config_name, arguments)
+    composed = _Composed(config_name)
+    run = hydra.main(config_path=str(project.shipped_conf()), config_name=config_name, version_base=VERSION_BASE)
+    with _as_hydra_expects([program or f"miai {config_name}", *arguments]), one_line_errors(config_name):
+        run(composed)()
+    with one_line_errors(config_name):
+        composed.resolve()
+    return composed.make_runs()
+
+
+def _register_studies(config_name: str, arguments: Sequence[str]) -> None:
+    """Let Hydra know the studies where it needs to: reading them takes a moment."""
+    from miai.runner.study_configs import GROUP, choose_experiment, register_studies
+
+    for argument in arguments:
+        key, _, value = argument.partition("=")
+        if key == f"+{GROUP}":
+            register_studies(config_name, choose_experiment(value.strip("'\"")))
+        elif key in ("-sc", "--shell-completion", "--shell_completion", "--info", "-i"):
+            register_studies(config_name)
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse, in one line, what Hydra would refuse with a page."""
+    from hydra._internal.utils import get_args_parser
+
+    from miai.runner.overrides import unreadable
+
+    def refuse(message: str) -> NoReturn:
+        raise MiaiError(f"{message}; see --help.")
+
+    parser = get_args_parser()
+    parser.error = refuse  # type: ignore[method-assign]
+    flags = parser.parse_args(list(arguments))
+    modes = [flags.run, flags.multirun, flags.cfg is not None, flags.info is not None, flags.shell_completion]
+    if sum(map(bool, modes)) > 1:
+        refuse("of --run, --multirun, --cfg, --info and --shell-completion, one may be given")
+    if flags.resolve and flags.cfg is None:
+        refuse("--resolve goes with --cfg")
+    if flags.experimental_rerun is not None:
+        refuse("--experimental-rerun reads a file that may run code; miai reproduce RUN_ID does not")
+    for override in flags.overrides:
+        if override.startswith("="):
+            raise unreadable(override)
+
+
+@contextmanager
+def _as_hydra_expects(argv: list[str]) -> Iterator[None]:
+    """Give Hydra its command line, and let it raise errors instead of printing them and leaving."""
+    own_argv, sys.argv = sys.argv, argv
+    own_setting = os.environ.get("HYDRA_FULL_ERROR")
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    said = io.StringIO()
     try:
-        with one_line_errors():
-            hydra.main(version_base=VERSION_BASE, config_path=str(project.shipped_conf()), config_name=config_name)(
-                application
-            )()
+        with redirect_stderr(said):
+            yield
     except SystemExit as stop:
         if stop.code not in (0, None):
-            raise MiaiError(f"{' '.join(arguments)}: not understood; see miai {config_name} --help.") from None
+            raise MiaiError(said.getvalue() or f"{' '.join(argv[1:])}: not understood; see --help.") from None
     finally:
         sys.argv = own_argv
-        if full_error is None:
+        if own_setting is None:
             del os.environ["HYDRA_FULL_ERROR"]
-    return application.exit_code
+        else:
+            os.environ["HYDRA_FULL_ERROR"] = own_setting
+    sys.stderr.write(said.getvalue())
 
 
-class _Application:
-    """What Hydra calls: with the composed configuration of one run, or through the launcher with all of a multirun."""
+class _Composed:
+    """What Hydra calls: by itself with the configuration of one run, or through the launcher with all of a multirun.
+
+    It keeps them, and the runs are made when Hydra is done: what goes wrong is then ours to report.
+    """
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
-        self.exit_code = 0
+        self._composed: list[DictConfig] = []
+        self._configs: list[dict[str, Any]] = []
+        self._overrides: list[str] = []
 
-    def __call__(self, config: Any) -> None:
-        from miai.cli.terminal import console
+    def __call__(self, config: DictConfig) -> None:
+        self._composed.append(config)
+
+    def take(self, config: dict[str, Any], overrides: str) -> None:
+        """Take one job of a multirun."""
+        self._configs.append(config)
+        self._overrides.append(overrides)
+
+    def resolve(self) -> None:
+        """Make plain what Hydra gave directly."""
         from miai.runner.compose import plain
-        from miai.runner.sweep_study import job_of, location_of
 
-        settings = plain(config)
-        job = job_of(settings)
-        outcome = _run_single(job, location_of(settings), settings["workers"], console())
-        self.exit_code = outcome.exit_code
+        for config in self._composed:
+            self.take(plain(config), "")
 
-    def run_many(self, configs: list[dict[str, Any]]) -> None:
+    def make_runs(self) -> int:
+        """Make the runs, if Hydra was asked for any. Returns the exit code."""
+        if not self._configs:
+            return 0
         from miai.cli.terminal import console
-        from miai.runner.sweep_study import job_of, run_configured
+        from miai.runner.configured import jobs_of, run_configured
 
-        result: SweepResult = run_configured([job_of(config) for config in configs], console(), self.__name__)
-        self.exit_code = self.exit_code or result.exit_code
+        for config in self._configs:
+            if config.get("task") != self.__name__:
+                raise MiaiError(f"task: it is {self.__name__} here, not {config.get('task')!r}.")
+        jobs = jobs_of(self._configs, self._overrides)
+        if len(self._composed) == len(jobs) == 1:
+            return _run_single(jobs[0], console()).exit_code
+        return run_configured(jobs, console(), self.__name__).exit_code
 
 
-def _run_single(job: Any, location: Any, workers: int | None, console: Any) -> Outcome:
+def _run_single(job: Job, console: Any) -> Outcome:
     """Make one run, with a live bar, and close with a table."""
     from rich import progress
 
     from miai.runner import run_one
+    from miai.runner.configured import HowToRun, location_of
 
     columns = (
         progress.TextColumn("{task.description}"),
@@ -85,12 +164,13 @@ def _run_single(job: Any, location: Any, workers: int | None, console: Any) -> O
         progress.TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
         progress.TimeRemainingColumn(),
     )
-    with progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    shown = console.is_terminal and not job.task.at_terminal(job.config)
+    with progress.Progress(*columns, console=console, transient=True, disable=not shown) as bar:
         task = bar.add_task(job.name, total=1)
         outcome = run_one(
             job,
-            location,
-            workers=workers,
+            location_of(job.config),
+            workers=HowToRun.of(job.config).workers,
             tell=lambda line: console.print(line, markup=False),
             on_progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
@@ -104,9 +184,14 @@ def _show(outcome: Outcome, console: Any) -> None:
     from miai.cli.terminal import show_number
 
     if outcome.status != "finished":
-        console.print(f"{outcome.name}: {outcome.status}. {outcome.reason}", style="red", markup=False)
+        console.print(f"{outcome.name}: {outcome.status}. {outcome.reason}", style="red", markup=False, soft_wrap=True)
         if outcome.log:
-            console.print(f"The log: {outcome.log}", markup=False)
+            console.print(f"The log: {outcome.log}", markup=False, soft_wrap=True)
+        return
+    if outcome.conclusion:
+        console.print(f"{outcome.name}  ({outcome.seconds:.1f} s)", markup=False)
+        console.print(outcome.conclusion, markup=False, soft_wrap=True)
+        console.print(f"Run {outcome.run_id}", markup=False)
         return
     table = Table("metric", "at the end", title=f"{outcome.name}  ({outcome.seconds:.1f} s)", title_justify="left")
     table.columns[1].justify = "right"

@@ -1,6 +1,6 @@
 """The console script: finds the command, runs it, and turns what goes wrong into one line and an exit code.
 
-Exit codes: 0 done; 1 a run failed; 2 bad input; 130 stopped by Ctrl-C.
+Exit codes: 0 done; 1 a run failed; 2 bad input, or a file that cannot be read or written; 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -22,19 +22,23 @@ def command_names() -> list[str]:
 
 
 def load_command(name: str) -> ModuleType:
-    """Import a command: a module with a docstring, `EXAMPLES`, and `run(arguments) -> int`."""
-    return importlib.import_module(f"{COMMANDS_PACKAGE}.{name}")
+    """Import a command: see `miai.cli.commands` for what such a module has.
+
+    Raises:
+        MiaiError: there is no such command.
+    """
+    return importlib.import_module(f"{COMMANDS_PACKAGE}.{choose(name, command_names(), 'command')}")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command. Returns the exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        return _dispatch(arguments)
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+        return code
     except MiaiError as error:
-        where = f"miai {arguments[0]}" if arguments and not arguments[0].startswith("-") else "miai"
-        print(f"{where}: {error}", file=sys.stderr)  # noqa: T201
-        return 2
+        return _refuse(arguments, str(error))
     except KeyboardInterrupt:
         print("miai: stopped.", file=sys.stderr)  # noqa: T201
         return 130
@@ -42,22 +46,37 @@ def main(arguments: list[str] | None = None) -> int:
         # Whoever read our output has gone; the interpreter must not complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        return _refuse(arguments, f"{error.filename or 'the system'}: {error.strerror or error}.")
+
+
+def _refuse(arguments: list[str], message: str) -> int:
+    """Print one line, whatever the message looks like."""
+    known = arguments and arguments[0] in command_names()
+    print(" ".join([f"miai {arguments[0]}:" if known else "miai:", *message.split()]), file=sys.stderr)  # noqa: T201
+    return 2
 
 
 def _dispatch(arguments: list[str]) -> int:
     from miai.cli import help as help_pages
 
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
+    if not arguments or arguments in (["-h"], ["--help"], ["help"]):
         help_pages.show_overview()
         return 0
-    if arguments[0] in ("-V", "--version"):
+    name, *rest = arguments
+    if name in ("-V", "--version"):
         import miai
 
         print(f"miai {miai.__version__}")  # noqa: T201
         return 0
-    name, *rest = arguments
-    command = load_command(choose(name, command_names(), "command"))
+    if name in ("-sc", "--shell-completion", "--shell_completion"):
+        from miai.cli.completion import complete
+
+        return complete(rest)
+    if name in ("help", "-h", "--help"):
+        name, *rest = [*rest, "--help"]
+    command = load_command(name)
     if any(argument in ("-h", "--help") for argument in rest):
-        help_pages.show_command(name, command)
+        help_pages.show_command(name, command, [argument for argument in rest if not argument.startswith("-")])
         return 0
     return command.run(rest)

@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 import time
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +17,16 @@ import yaml
 
 from miai.errors import MiaiError
 from miai.runner.checkpoint import Checkpoints
+from miai.runner.configured import job_of
 from miai.runner.context import RunContext
 from miai.runner.resume import Inputs, prepare
-from miai.runner.task import Job, tasks
-from miai.tracking import Store
+from miai.tracking import RunRecord, Store
 
 CONFIG_FILE = "config.yaml"
+META = "meta"
+"""The array of a table that describes it; it holds the fingerprint."""
+
+EDITED = "The fingerprint differs: the sources or the inputs have changed since the run was made."
 
 
 @dataclass(frozen=True)
@@ -69,13 +74,9 @@ def replay(store: Store, reference: str) -> Replay:
         MiaiError: no such run, or it lacks what is needed to make it again.
     """
     record = store.run(reference)
-    config = yaml.safe_load(store.artifact(record, CONFIG_FILE).read_text(encoding="utf-8"))
-    known = tasks()
-    if not isinstance(config, dict) or config.get("task") not in known:
-        raise MiaiError(f"run {record.run_id}: its {CONFIG_FILE} names no task of this version.")
-    task = known[config["task"]]
-    task.check(config)
-    job = Job(task, config, experiment=record.experiment)
+    job = job_of(_config_of(store, record))
+    task, config = job.task, job.config
+    old = store.artifact(record, task.input_artifact)
     ready = prepare(job, Inputs(store), time.time())
     with tempfile.TemporaryDirectory(prefix="miai-reproduce-") as temporary:
         folder, work = Path(temporary) / "artifacts", Path(temporary) / "work"
@@ -92,32 +93,50 @@ def replay(store: Store, reference: str) -> Replay:
             workers=1,
         )
         task.run(config, context)
-        return _compare(
-            record, store.artifact(record, task.input_artifact), folder / task.input_artifact, ready.fingerprint
-        )
+        return _compare(record, old, folder / task.input_artifact, ready.fingerprint)
 
 
-def _compare(record: Any, old: Path, new: Path, fingerprint: str) -> Replay:
+def _config_of(store: Store, record: RunRecord) -> dict[str, Any]:
+    """Read the configuration that a run was made with."""
+    try:
+        config = yaml.safe_load(store.artifact(record, CONFIG_FILE).read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError):
+        config = None
+    if not isinstance(config, dict):
+        raise MiaiError(f"run {record.run_id}: its {CONFIG_FILE} is damaged.")
+    return config
+
+
+def _compare(record: RunRecord, old: Path, new: Path, fingerprint: str) -> Replay:
+    """Compare the file of the store with the one that was made now."""
     name = f"{record.name} ({record.run_id})"
+    if not new.is_file():
+        return Replay(name, False, f"different: this time there is no {old.name}.")
     if old.read_bytes() == new.read_bytes():
         return Replay(name, True, f"the same, byte for byte ({old.name}, {old.stat().st_size:,} bytes).")
     edited = fingerprint != record.fingerprint
-    details = []
-    if edited:
-        details.append("The fingerprint differs: the sources or the inputs have changed since the run was made.")
-    with np.load(old, allow_pickle=False) as first, np.load(new, allow_pickle=False) as second:
-        different = sorted(
-            key
-            for key in {*first.files, *second.files} - {"meta"}
-            if key not in first.files or key not in second.files or not np.array_equal(first[key], second[key])
-        )
-        details += [] if different else _meta_differences(str(first["meta"]), str(second["meta"]))
-    if not different:
-        return Replay(name, edited, "the same arrays; only the description differs.", tuple(details))
-    return Replay(name, False, f"different: {', '.join(different)}.", tuple(details))
+    details = [EDITED] if edited else []
+    try:
+        then, now = _arrays(old), _arrays(new)
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise MiaiError(f"run {record.run_id}: {old.name} is damaged: {type(error).__name__}.") from error
+    different = sorted(
+        key
+        for key in {*then, *now} - {META}
+        if key not in then or key not in now or not np.array_equal(then[key], now[key])
+    )
+    if different:
+        return Replay(name, False, f"different: {', '.join(different)}.", tuple(details))
+    details += _meta_differences(str(then.get(META, "{}")), str(now.get(META, "{}")))
+    return Replay(name, edited, "the same arrays; only the description differs.", tuple(details))
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
 
 
 def _meta_differences(first: str, second: str) -> list[str]:
     old, new = json.loads(first), json.loads(second)
     keys = sorted(key for key in {*old, *new} - {"fingerprint"} if old.get(key) != new.get(key))
-    return [f"meta.{key}: {old.get(key)!r} then, {new.get(key)!r} now." for key in keys]
+    return [f"{META}.{key}: {old.get(key)!r} then, {new.get(key)!r} now." for key in keys]

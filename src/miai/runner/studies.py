@@ -19,25 +19,30 @@ report: …                            # see report/spec.py
 ```
 
 A stage with `select` runs one case for each value of `by`: the one whose value of `choose` had the best mean `metric`
-over
-the seeds of stage `of`.
+over the seeds of stage `of`. Where several say the same key, the later of these counts: overrides, grid, cases, select,
+the command line.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from miai import project
 from miai.errors import MiaiError, choose
 from miai.kinds import STRICT, validate
+from miai.runner.compose_errors import explain_yaml
+from miai.runner.overrides import spell, split_sweeps
+from miai.tracking.store import first_line
 
 STAGE_KEYS = ("name", "task", "overrides", "grid", "cases", "seeds", "needs", "select")
 MAIN_STAGE = "main"
@@ -65,11 +70,18 @@ class Stage:
     name: str
     task: str = "train"
     overrides: dict[str, Any] = Field(default_factory=dict)
-    grid: dict[str, list[Any]] = Field(default_factory=dict)
-    cases: list[dict[str, Any]] = Field(default_factory=_no_case)
-    seeds: list[Annotated[int, Field(ge=0)]] = Field(default_factory=lambda: [0])
+    """Of every job."""
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default_factory=dict)
+    cases: Annotated[list[dict[str, Any]], Field(min_length=1)] = Field(default_factory=_no_case)
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)] = Field(default_factory=lambda: [0])
     needs: list[str] = Field(default_factory=list)
+    """Stages that have to be complete before."""
     select: Select | None = None
+
+    @property
+    def needed(self) -> list[str]:
+        """Stages that have to be complete before, the one that it selects from among them."""
+        return [*self.needs, *([self.select.of] if self.select else [])]
 
 
 @dataclass(config=STRICT, kw_only=True)
@@ -78,7 +90,7 @@ class Study:
 
     name: str
     question: str
-    stages: list[Stage]
+    stages: Annotated[list[Stage], Field(min_length=1)]
     report: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -100,13 +112,15 @@ def load_study_file(name: str) -> Study:
     choose(name, study_names(), "study")
     file = next(folder / f"{name}.yaml" for folder in study_folders() if (folder / f"{name}.yaml").is_file())
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        first = str(error).replace("\n", " ")
-        raise MiaiError(f"{file}: not YAML: {first}.") from None
-    if not isinstance(content, dict):
-        raise MiaiError(f"{file}: expected keys with values, not {type(content).__name__}.")
-    return parse_study(name, content)
+        # OmegaConf reads YAML as Hydra does (1e-3 is a number), and refuses a key that stands twice.
+        content = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
+    except yaml.YAMLError as error:
+        raise MiaiError(explain_yaml(error)) from None
+    except (OmegaConfBaseException, OSError, ValueError) as error:
+        raise MiaiError(f"{file}: cannot be read: {first_line(error)}.") from None
+    if not isinstance(content, dict) or not content:
+        raise MiaiError(f"{file}: expected keys with values, such as question and grid.")
+    return parse_study(name, {str(key): value for key, value in content.items()})
 
 
 def parse_study(name: str, content: Mapping[str, Any]) -> Study:
@@ -127,14 +141,14 @@ def parse_study(name: str, content: Mapping[str, Any]) -> Study:
         raise MiaiError(f"{where}.overrides: expected keys with values, not {common!r}.")
     parsed = []
     for index, stage in enumerate(stages):
-        place = f"{where}.stages[{index}]"
-        stage = {**stage, "seeds": parse_seeds(stage.get("seeds", [0]), f"{place}.seeds")}
-        select = stage.get("select")
-        if isinstance(select, dict):
-            stage["select"] = validate(Select, select, f"{place}.select")
-        elif select is None:
-            stage.pop("select", None)
-        stage["overrides"] = {**common, **stage.get("overrides", {})}
+        place = f"{where}.stages[{index}]" if len(stages) > 1 else where
+        overrides = stage.get("overrides", {})
+        if not isinstance(overrides, dict):
+            raise MiaiError(f"{place}.overrides: expected keys with values, not {overrides!r}.")
+        stage = {**stage, "overrides": {**common, **overrides}}
+        stage["seeds"] = parse_seeds(stage.get("seeds", 1), f"{place}.seeds")
+        if isinstance(stage.get("select"), dict):
+            stage["select"] = validate(Select, stage["select"], f"{place}.select")
         parsed.append(validate(Stage, stage, place))
     _check_order(parsed, where)
     return validate(Study, {"name": name, "stages": parsed, **content}, where)
@@ -146,37 +160,34 @@ def parse_seeds(value: Any, where: str) -> list[int]:
     Raises:
         MiaiError: it is none of these.
     """
-    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-        return list(range(value))
-    if isinstance(value, str) and (found := re.fullmatch(r"range\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", value)):
-        numbers = [int(group) for group in found.groups() if group is not None]
-        if seeds := list(range(*numbers)):
-            return seeds
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(seed, int) and not isinstance(seed, bool) for seed in value)
-    ):
-        return value
-    raise MiaiError(
-        f"{where}: allowed are a count, range(stop), range(start, stop) or a list of numbers, not {value!r}."
-    )
+    seeds: list[Any] = []
+    if _is_whole(value):
+        seeds = list(range(value))
+    elif isinstance(value, list):
+        seeds = value
+    elif isinstance(value, str) and (found := re.fullmatch(r"range\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", value)):
+        seeds = list(range(*(int(group) for group in found.groups() if group is not None)))
+    if not seeds or not all(map(_is_whole, seeds)) or min(seeds) < 0:
+        allowed = "a count, range(stop), range(start, stop) or a list of numbers from 0"
+        raise MiaiError(f"{where}: allowed are {allowed}, not {value!r}.")
+    return seeds
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _check_order(stages: Sequence[Stage], where: str) -> None:
+    """Refuse two stages of one name, and a stage that needs what does not come before it."""
     earlier: list[str] = []
     for stage in stages:
         if stage.name in earlier:
             raise MiaiError(f"{where}: two stages are named {stage.name!r}.")
-        for need in [*stage.needs, *([stage.select.of] if stage.select else [])]:
-            choose(need, earlier, f"{where}, stage {stage.name}: needs an earlier stage") if earlier else _no_earlier(
-                where, stage.name, need
-            )
+        for need in stage.needed:
+            if need not in earlier:
+                allowed = f"the stages before it are {', '.join(earlier)}" if earlier else "no stage comes before it"
+                raise MiaiError(f"{where}, stage {stage.name}: needs stage {need!r}, but {allowed}.")
         earlier.append(stage.name)
-
-
-def _no_earlier(where: str, stage: str, need: str) -> None:
-    raise MiaiError(f"{where}, stage {stage}: needs {need!r}, but no stage comes before it.")
 
 
 def expand(stage: Stage, further: Sequence[str] = (), selected: Sequence[Mapping[str, Any]] = ({},)) -> list[list[str]]:
@@ -185,84 +196,22 @@ def expand(stage: Stage, further: Sequence[str] = (), selected: Sequence[Mapping
     The seed varies slowest, so that a sweep that is stopped half-way has the same seeds of everything.
 
     Args:
-        further: overrides from the command line. They take the place of the stage's own of the same key, in the
-            grid too.
+        further: overrides from the command line, sweeping ones too.
         selected: rows that `select` found.
+
+    Raises:
+        MiaiError: one of `further` cannot be read.
     """
-    own = _by_key(further)
-    seeds = [f"seed={seed}" for seed in stage.seeds]
-    axes = [own.pop("seed", seeds)]
-    axes += [own.pop(key, [_spell(key, value) for value in values]) for key, values in stage.grid.items()]
-    fixed = {key: [_spell(key, value)] for key, value in stage.overrides.items() if key not in stage.grid} | own
-    jobs = []
+    from_command_line = split_sweeps(further)
+    jobs: list[tuple[int, list[str]]] = []
     for case, choice in itertools.product(stage.cases, selected):
-        row = {key: _spell(key, value) for key, value in {**case, **choice}.items()}
-        here = [[override for override in axis if _key(override) not in row or _key(override) in own] for axis in axes]
-        rest = {key: values for key, values in fixed.items() if key not in row or key in own}
-        extra = [[override] for key, override in row.items() if key not in own]
-        for combination in itertools.product(*(axis for axis in [*here, *rest.values(), *extra] if axis)):
-            jobs.append(_groups_first(combination))
-    if len(stage.cases) * len(selected) > 1:
-        order = {seed: rank for rank, seed in enumerate(axes[0])}
-        jobs.sort(key=lambda job: next((order[o] for o in job if o in order), 0))
-    return jobs
-
-
-def _groups_first(combination: Sequence[str]) -> list[str]:
-    """A choice of a group brings that group's values, so single values come after the choices."""
-    return sorted(combination, key=lambda override: "." in _key(override))
-
-
-def _by_key(overrides: Sequence[str]) -> dict[str, list[str]]:
-    """Split sweeping overrides (a=1,2 or a=range(3)) into single ones, by key, with Hydra's own parser."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
-    from miai.runner.compose import one_line_errors
-
-    found: dict[str, list[str]] = {}
-    with one_line_errors():
-        for override in OverridesParser.create().parse_overrides(list(overrides)):
-            key = override.get_key_element()
-            if override.is_sweep_override():
-                found[key] = [f"{key}={value}" for value in override.sweep_string_iterator()]
-            else:
-                found[key] = [f"{key}={override.get_value_element_as_str()}"]
-    return found
-
-
-def _key(override: str) -> str:
-    return override.split("=", 1)[0]
-
-
-def _spell(key: str, value: Any) -> str:
-    """Spell one override in Hydra's grammar."""
-    return f"{key}={_spell_value(value)}"
-
-
-def _spell_value(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key}:{_spell_value(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_spell_value, value)) + "]"
-    return str(value)
-
-
-def hydra_command(stage: Stage, study: str) -> Iterator[str]:
-    """Yield, for a stage without `select`, the equivalent `miai train -m` of each of its cases."""
-    for case in stage.cases:
-        overrides = {key: value for key, value in stage.overrides.items() if key not in {*case, *stage.grid}}
-        parts = [_spell(key, value) for key, value in {**overrides, **case}.items()]
-        parts += [
-            f"{key}={','.join(map(_spell_value, values))}" for key, values in stage.grid.items() if key not in case
-        ]
-        first, last = stage.seeds[0], stage.seeds[-1] + 1
-        consecutive = stage.seeds == list(range(first, last))
-        seeds = f"range({first},{last})" if consecutive else ",".join(map(str, stage.seeds))
-        parts += [f"seed={seeds}", f"study={study}", f"stage={stage.name}"]
-        yield f"miai {stage.task} -m " + " ".join(
-            f"'{part}'" if re.search(r"[(){}\[\],]", part) else part for part in parts
-        )
+        axes = {
+            "seed": [spell("seed", seed) for seed in stage.seeds],
+            **{key: [spell(key, value)] for key, value in stage.overrides.items()},
+            **{key: [spell(key, value) for value in values] for key, values in stage.grid.items()},
+            **{key: [spell(key, value)] for key, value in {**case, **choice}.items()},
+            **from_command_line,
+        }
+        rank = {seed: place for place, seed in enumerate(axes["seed"])}
+        jobs += [(rank[job[0]], list(job)) for job in itertools.product(*axes.values())]
+    return [job for _, job in sorted(jobs, key=lambda ranked: ranked[0])]

@@ -1,55 +1,90 @@
 """Studies for plain Hydra: `miai train +experiment=td_comparison` runs what `miai sweep td_comparison` does.
 
 Each stage becomes a configuration of the group `experiment` whose Hydra part asks for a multirun of the stage's grid,
-so no `-m` is
-needed. A stage that waits for another's results has none.
+so no `-m` is needed. Its name is the study's where the study is one such stage; else `STUDY.STAGE`, and for a stage
+with several cases `STUDY.STAGE.0` and so on. A stage that takes its settings from another's results has none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
-from miai.runner.compose import options_of
-from miai.runner.studies import Stage, Study, _spell_value, load_study_file, study_names
+from miai.errors import MiaiError, choose
+from miai.runner.options import choice_names
+from miai.runner.overrides import spell_value
+from miai.runner.studies import Stage, Study, load_study_file, study_names
 
 GROUP = "experiment"
 
 
-def register_studies(config_name: str) -> None:
-    """Put every stage of task `config_name` that needs no other into Hydra's store of configurations."""
+def experiment_names() -> list[str]:
+    """Return the choices of `+experiment=`."""
+    names = []
     for name in study_names():
+        try:
+            names += [part for part, _, _ in experiments_of(load_study_file(name))]
+        except MiaiError:
+            continue  # It is said when somebody asks for this one.
+    return names
+
+
+def choose_experiment(name: str) -> str:
+    """Return the name if it is a choice of `+experiment=`, the project's own YAML among them; refuse it otherwise."""
+    known = [*experiment_names(), *choice_names(GROUP)]
+    parts = [other for other in known if other.startswith(f"{name}.")]
+    if parts and name not in known:
+        raise MiaiError(f"{GROUP}: {name} is run in parts: {', '.join(parts)}.")
+    return choose(name, known, GROUP)
+
+
+def register_studies(config_name: str, wanted: str | None = None) -> None:
+    """Put stages of task `config_name` into Hydra's store of configurations.
+
+    Args:
+        wanted: the name of the one that is asked for; by default, all.
+
+    Raises:
+        MiaiError: the study's file cannot be read.
+    """
+    for name in study_names():
+        if wanted is not None and wanted.split(".")[0] != name:
+            continue
         study = load_study_file(name)
-        own = [stage for stage in study.stages if stage.task == config_name and stage.select is None]
-        for stage in own:
-            for index, case in enumerate(stage.cases):
+        for part, stage, case in experiments_of(study):
+            if stage.task == config_name:
                 node = stage_config(study, stage, case)
-                suffix = f"_{index}" if len(stage.cases) > 1 else ""
-                _store(f"{name}.{stage.name}{suffix}", node)
-                if stage is study.stages[0] and index == 0:
-                    _store(name, node)
+                ConfigStore.instance().store(group=GROUP, name=part, node=node, package="_global_")
 
 
 def stage_config(study: Study, stage: Stage, case: dict[str, Any]) -> dict[str, Any]:
     """Return a stage, with one of its cases, as a configuration of package `_global_`."""
-    fixed = {**{key: value for key, value in stage.overrides.items() if key not in stage.grid}, **case}
-    groups = {key: value for key, value in fixed.items() if options_of(key)}
+    swept = {key: values for key, values in {"seed": stage.seeds, **stage.grid}.items() if key not in case}
+    fixed = {key: value for key, value in {**stage.overrides, **case}.items() if key not in swept}
+    groups = {key: value for key, value in fixed.items() if choice_names(key.partition("@")[0])}
     values = OmegaConf.create({})
     for key, value in fixed.items():
         if key not in groups:
             OmegaConf.update(values, key, value)
-    swept = {key: ",".join(map(_spell_value, choices)) for key, choices in stage.grid.items() if key not in case}
-    swept["seed"] = ",".join(map(str, stage.seeds))
     return {
         "defaults": [*({f"override /{group}": choice} for group, choice in groups.items()), "_self_"],
         **OmegaConf.to_container(values),  # type: ignore[dict-item]
         "study": study.name,
         "stage": stage.name,
-        "hydra": {"mode": "MULTIRUN", "sweeper": {"params": swept}},
+        "hydra": {
+            "mode": "MULTIRUN",
+            "sweeper": {"params": {key: ",".join(map(spell_value, choices)) for key, choices in swept.items()}},
+        },
     }
 
 
-def _store(name: str, node: dict[str, Any]) -> None:
-    ConfigStore.instance().store(group=GROUP, name=name, node=node, package="_global_")
+def experiments_of(study: Study) -> Iterator[tuple[str, Stage, dict[str, Any]]]:
+    """Yield the choices that a study becomes: name, stage, and which of the stage's cases."""
+    for stage in study.stages:
+        if stage.select is None:
+            for index, case in enumerate(stage.cases):
+                name = study.name if len(study.stages) == 1 else f"{study.name}.{stage.name}"
+                yield (name if len(stage.cases) == 1 else f"{name}.{index}"), stage, case

@@ -24,6 +24,16 @@ def no_check(config: Config) -> None:
     """Accept any configuration."""
 
 
+def as_it_is(config: Config) -> Config:
+    """Settle a configuration that needs no settling."""
+    return config
+
+
+def never(config: Config) -> bool:
+    """Say no of any configuration."""
+    return False
+
+
 def no_inputs(config: Config) -> dict[str, str]:
     """The inputs of a task that needs none."""
     return {}
@@ -46,6 +56,11 @@ class Task:
         input_artifact: see `inputs`.
         irrelevant: top-level keys of the configuration that do not affect this task's results, beside those that
             never do (`fingerprint.IRRELEVANT`).
+        settle: says what a configuration comes to, where it names things for `run` to look up: the form in which runs
+            are compared, as parameters of the store and in the fingerprint. A `MiaiError` if it comes to nothing.
+        at_terminal: whether a person takes part in the run, who would be disturbed by a progress bar.
+        product: the artifact by which `miai reproduce` tells whether a run came out the same.
+        preload: modules that `run` imports where it uses them; worker processes are forked with them.
     """
 
     name: str
@@ -56,12 +71,16 @@ class Task:
     check: Callable[[Config], None] = no_check
     input_artifact: str = "table.npz"
     irrelevant: tuple[str, ...] = ()
+    preload: tuple[str, ...] = ()
+    settle: Callable[[Config], Config] = as_it_is
+    at_terminal: Callable[[Config], bool] = never
+    product: str = "table.npz"
 
     def __post_init__(self) -> None:
         missing = [source for source in self.sources if not (PACKAGE / source).exists()]
         if missing:
             raise ValueError(f"task {self.name!r}: no such source under {PACKAGE}: {', '.join(missing)}")
-        for function in (self.run, self.name_of, self.inputs):
+        for function in (self.run, self.name_of, self.inputs, self.settle, self.at_terminal):
             if "<" in function.__qualname__:
                 raise ValueError(f"task {self.name!r}: {function.__qualname__} is not a module-level function")
 

@@ -61,7 +61,7 @@ class _Numbers:
     alpha: Annotated[float, Field(ge=0, le=1)]
     initial_value: float
     tie_breaking: Ties
-    test_games: Annotated[int, Field(ge=0)]
+    test_games: Annotated[int, Field(ge=0, alias="test.games")]
     init: str | None
 
 
@@ -85,7 +85,10 @@ class TrainSettings:
             MiaiError: something is unknown, of a wrong type, out of range, or does not go together.
         """
         numbers = {name: config[name] for name in _number_names() if name in config}
-        numbers["test_games"] = config["test"]["games"]
+        numbers["test.games"] = config["test"]["games"]
+        checked_numbers = validate(
+            _Numbers, numbers, ""
+        )  # First: schedules refer to alpha.
         settings = cls(
             game=dict(config["game"]),
             algorithm=validate(Algorithm, config["algorithm"], "algorithm"),
@@ -93,7 +96,7 @@ class TrainSettings:
             evaluation_opponent=opponents.build(config["evaluation"]["opponent"], "evaluation.opponent"),
             epsilon=build_schedule(config["schedule"], EPSILON_SCHEDULES, "schedule"),
             alpha_schedule=build_schedule(config["alpha_schedule"], ALPHA_SCHEDULES, "alpha_schedule"),
-            numbers=validate(_Numbers, numbers, ""),
+            numbers=checked_numbers,
         )
         if settings.opponent.is_self and settings.numbers.seat != "both":
             raise MiaiError(

@@ -1,1 +1,7 @@
-"""One file a command. Each has a docstring (its help), `EXAMPLES`, `CONFIG` (its primary YAML, or None) and `run`."""
+"""One file a command, found by itself. Each has
+
+- a docstring, which is its help; the first line stands in the overview;
+- `EXAMPLES`: command lines;
+- `CONFIG`: its primary YAML in `conf/`, whose options and groups the help page lists, or `None`;
+- `run(arguments) -> int`: the exit code.
+"""

@@ -1,4 +1,4 @@
-"""Measure a saved table against any opponent: exactly, and by sampled games.
+"""Measure a saved table against any opponent, exactly and by sampled games.
 
 RUN is a run's id (or its beginning), its name where only one has it, or the path of a table.npz.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from miai.errors import MiaiError
+from miai.errors import choose
 
 CONFIG = "evaluate"
 EXAMPLES = (
@@ -18,22 +18,21 @@ EXAMPLES = (
 
 
 def run(arguments: list[str]) -> int:
-    from miai.cli.positional import refuse_unknown, table_path, with_run
+    from miai.cli.arguments import table_path, text, whole_number, with_run
     from miai.runner.compose import compose_one
-    from miai.runner.sweep_study import location_of
+    from miai.runner.configured import location_of
     from miai.tabular.opponents import opponents
     from miai.tracking import Store
 
     config = compose_one(CONFIG, with_run(arguments))
-    refuse_unknown(config, "format", ("table", "json"))
-    games = config["test"]["games"]
-    if isinstance(games, bool) or not isinstance(games, int) or games < 0:
-        raise MiaiError(f"test.games: 0 or more is allowed, not {games!r}.")
+    as_json = choose(str(config["format"]), ("table", "json"), "format") == "json"
+    games = whole_number(config, "test.games", 0)
+    seed = whole_number(config, "seed", 0)
     store = Store(location_of(config))
     opponent = opponents.build(config["opponent"])
     tables = {role: table_path(store, reference) for role, reference in opponent.tables().items()}
-    rows = measure(table_path(store, config["run"]), opponent, tables, games, config["seed"])
-    if config["format"] == "json":
+    rows = measure(table_path(store, text(config, "run")), opponent, tables, games, seed)
+    if as_json:
         print(json.dumps(rows, indent=2))  # noqa: T201
     else:
         _show(rows, config["opponent"]["name"], games)

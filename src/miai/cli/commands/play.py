@@ -1,8 +1,7 @@
 """Play against a trained table in the terminal.
 
 RUN is a run's id (or its beginning), its name where only one has it, or the path of a table.npz. Without one, a table
-is trained
-first, which takes a second or two. During the game: a move as row,column; undo; hint; values; help; quit.
+is trained first, which takes some seconds. During the game: a move as row,column; undo; hint; values; help; quit.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from miai.errors import MiaiError
+from miai.errors import MiaiError, choose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,39 +18,38 @@ if TYPE_CHECKING:
 
 CONFIG = "play"
 EXAMPLES = ("miai play", "miai play RUN_ID human_seat=second", "miai play RUN_ID human_seat=first")
-TRAINED_FOR_PLAY = ("algorithm=afterstate", "opponent=mixture", "num_games=200000", "study=play", "resume=true")
+TRAINED_FOR_PLAY = ("algorithm=afterstate", "opponent=mixture", "num_games=200000", "study=play")
 
 
 def run(arguments: list[str]) -> int:
+    from miai.cli.arguments import table_path, text, whole_number, with_run
     from miai.cli.playing import TerminalGame
-    from miai.cli.positional import refuse_unknown, table_path, with_run
     from miai.cli.terminal import console
     from miai.runner.compose import compose_one
-    from miai.runner.sweep_study import location_of
+    from miai.runner.configured import location_of
     from miai.tabular.table import ValueTable
     from miai.tracking import Store
 
     config = compose_one(CONFIG, with_run(arguments))
-    human = refuse_unknown(config, "human_seat", ("first", "second"))
+    human = choose(str(config["human_seat"]), ("first", "second"), "human_seat")
     agent = "first" if human == "second" else "second"
+    seed = whole_number(config, "seed", 0)
     out = console()
     store = Store(location_of(config))
-    path = table_path(store, config["run"]) if config["run"] is not None else _train(store, config, agent, out)
+    path = _train(store, config, agent, out) if config["run"] is None else table_path(store, text(config, "run"))
     table = ValueTable.load(path)
     if table.meta.seat not in (agent, "both"):
         raise MiaiError(
-            f"run: this table has learnt the {table.meta.seat} seat; "
-            f"with human_seat={human} it would play the {agent} one. "
-            f"Try human_seat={agent}."
+            f"human_seat: this table has learnt the {table.meta.seat} seat, so you take the other: human_seat={agent}."
         )
-    return TerminalGame(table, human, config["seed"], out.print, _ask).play()
+    return TerminalGame(table, human, seed, lambda line: out.print(line, markup=False), _ask).play()
 
 
 def _train(store: Store, config: dict[str, Any], agent: str, out: Any) -> Path:
     """Train a table for this seat, or find the one that was trained for an earlier game."""
     from miai.runner import run_jobs
     from miai.runner.compose import compose_one
-    from miai.runner.sweep_study import job_of
+    from miai.runner.configured import job_of
 
     out.print(f"No run was named, so a table is trained for the {agent} seat.", markup=False)
     settings = compose_one("train", [*TRAINED_FOR_PLAY, f"seat={agent}"])

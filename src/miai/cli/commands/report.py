@@ -1,15 +1,16 @@
-"""Draw the figures, tables and page of a study from its runs in the store, into reports/<study>/.
+"""Draw a study's figures, tables and page, into reports/STUDY/.
 
-The overrides that were given to the sweep are given to the report too: it takes the runs of exactly those settings,
-and says which
-are missing. force=true draws again although nothing has changed.
+The overrides that the sweep was given are given to the report too: it takes the runs of exactly those settings from the
+store, and says which are missing.
 """
 
 from __future__ import annotations
 
+import shlex
 import tempfile
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miai import project
 from miai.errors import MiaiError
@@ -20,30 +21,34 @@ if TYPE_CHECKING:
     from miai.runner.studies import Study
     from miai.tracking import Store
 
-CONFIG = None
+CONFIG = "report"
 REPORTS = "reports"
 EXAMPLES = ("miai report td_comparison", "miai report td_comparison num_games=20000 force=true")
 
 
 def run(arguments: list[str]) -> int:
+    from miai.cli.arguments import flag, with_study
     from miai.cli.exact_values import exact_values
     from miai.cli.terminal import console
     from miai.report.build import build_report
     from miai.report.spec import ReportSpec
-    from miai.runner.studies import load_study_file, study_names
-    from miai.runner.sweep_study import store_of
+    from miai.runner.compose import compose_one
+    from miai.runner.configured import location_of
+    from miai.runner.studies import load_study_file
+    from miai.tracking import Store
 
-    if not arguments or "=" in arguments[0] or arguments[0].startswith("-"):
-        raise MiaiError(f"name a study: {', '.join(study_names())}.")
-    study = load_study_file(arguments[0])
-    force = "force=true" in arguments
-    further = [argument for argument in arguments[1:] if not argument.startswith("force=")]
+    name, overrides = with_study(arguments)
+    study = load_study_file(name)
+    own = [override for override in overrides if override.startswith(("force=", "tracking."))]
+    further = [override for override in overrides if not override.startswith("force=")]
+    config = compose_one(CONFIG, own)
+    force = flag(config, "force")
     spec = ReportSpec.from_mapping({"question": study.question, **study.report}, study.name)
-    out = console()
-    store = store_of(further)
+    store = Store(location_of(config))
     data = _load(study, further, store)
-    command = " && ".join(" ".join(["miai", verb, study.name, *further]) for verb in ("sweep", "report"))
+    command = " && ".join(shlex.join(["miai", verb, study.name, *further]) for verb in ("sweep", "report"))
     result = build_report(data, spec, project.reports() / study.name, command, exact=exact_values, force=force)
+    out = console()
     for note in result.notes:
         out.print(f"note: {note}", markup=False)
     state = "up to date" if result.up_to_date else "drawn"
@@ -58,31 +63,39 @@ def _load(study: Study, further: list[str], store: Store) -> StudyData:
     """Load the runs that the study asks for now; where an edit of the sources left none of them, all that are there."""
     from miai.report.load import load_study
 
-    planned = _planned(study, further, store)
+    planned, notes = _planned(study, further, store)
     try:
-        return load_study(store, study.name, planned)
+        data = load_study(store, study.name, planned)
     except MiaiError:
         if further:
             raise
         data = load_study(store, study.name)
-        data.notes.insert(
-            0,
+        notes = [
             "All runs were made with other settings or an earlier version of the sources; "
-            f"miai sweep {study.name} makes them anew.",
-        )
-        return data
+            f"miai sweep {study.name} makes them anew."
+        ]
+    data.notes[:0] = notes
+    return data
 
 
-def _planned(study: Study, further: list[str], store: Store) -> dict[str, str]:
-    """Return the fingerprints of the study's runs, with their names."""
-    import time
-
+def _planned(study: Study, further: list[str], store: Store) -> tuple[dict[str, str], list[str]]:
+    """Return the fingerprints of the study's runs, with their names; and what cannot be planned yet."""
     from miai.runner.resume import Inputs, prepare
     from miai.runner.sweep_study import stage_jobs
 
     inputs = Inputs(store)
-    jobs: list[Any] = [job for stage in study.stages for job in stage_jobs(study, stage, further, store)]
-    return {prepare(job, inputs, time.time()).fingerprint: job.name for job in jobs}
+    planned: dict[str, str] = {}
+    notes: list[str] = []
+    for stage in study.stages:
+        try:
+            jobs = stage_jobs(study, stage, further, store)
+        except MiaiError as error:
+            if stage.select is None:
+                raise
+            notes.append(f"Stage {stage.name} is left out. {error}")
+            continue
+        planned |= {prepare(job, inputs, time.time()).fingerprint: job.name for job in jobs}
+    return planned, notes
 
 
 def _track(store: Store, study: str, result: ReportResult) -> None:

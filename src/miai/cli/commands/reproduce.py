@@ -1,29 +1,27 @@
-"""Run a run again, from what the store holds of it, and say whether the table is byte for byte the same.
+"""Make a run again from what the store holds of it, and compare.
 
-Nothing is tracked. If the sources have been edited since, the arrays are compared, and the fingerprint is said to
-differ.
+Says whether the table is byte for byte the same. Nothing is tracked. If the sources have been edited since, the
+fingerprint differs; that is said, and the arrays are compared. The exit code is 1 if the result is another one.
+
+RUN is a run's id (or its beginning), or its name where only one has it.
 """
 
 from __future__ import annotations
 
-from miai.errors import MiaiError
-
-CONFIG = None
+CONFIG = "reproduce"
 EXAMPLES = ("miai reproduce RUN_ID",)
 
 
 def run(arguments: list[str]) -> int:
+    from miai.cli.arguments import text, with_run
     from miai.cli.terminal import console
     from miai.runner.compose import compose_one
+    from miai.runner.configured import location_of
     from miai.runner.replay import replay
-    from miai.runner.sweep_study import location_of
     from miai.tracking import Store
 
-    if not arguments or "=" in arguments[0] or arguments[0].startswith("-"):
-        raise MiaiError("name a run: miai reproduce RUN_ID.")
-    reference, *further = arguments
-    store = Store(location_of(compose_one("base", further)))
-    result = replay(store, reference)
+    config = compose_one(CONFIG, with_run(arguments))
+    result = replay(Store(location_of(config)), text(config, "run"))
     out = console()
     out.print(f"{result.name}: {result.verdict}", markup=False)
     for line in result.details:

@@ -1,34 +1,35 @@
 """Run a study of experiments/: all its runs that the store does not have yet.
 
-Further overrides behind the name hold for every stage; an override of a key of the grid, or of seed, takes its place.
+Overrides behind the name hold for every stage. One of a key that the study sweeps, or of seed, takes its place, and may
+sweep in turn: alpha=0.1,0.2. miai sweep STUDY --help shows the study.
 """
 
 from __future__ import annotations
-
-from miai.errors import MiaiError
 
 CONFIG = None
 EXAMPLES = (
     "miai sweep td_comparison",
     "miai sweep td_comparison 'seed=range(5)' num_games=20000",
     "miai sweep td_comparison resume=false launcher=serial",
+    "miai sweep td_comparison --help",
 )
 
 
 def run(arguments: list[str]) -> int:
-    from miai.runner import start_early
-
-    start_early()
+    from miai.cli.arguments import with_study
     from miai.cli.terminal import console
-    from miai.runner.studies import load_study_file, study_names
+    from miai.runner import start_early
+    from miai.runner.studies import load_study_file
+    from miai.runner.task import tasks
+
+    name, further = with_study(arguments)
+    study = load_study_file(name)
+    known = tasks()
+    start_early(sorted({m for stage in study.stages if stage.task in known for m in known[stage.task].preload}))
     from miai.runner.sweep_study import sweep_study
 
-    if not arguments or "=" in arguments[0] or arguments[0].startswith("-"):
-        raise MiaiError(f"name a study: {', '.join(study_names())}.")
-    study = load_study_file(arguments[0])
     out = console()
-    out.print(f"[bold]{study.name}[/bold]: {study.question}")
-    code = sweep_study(study, arguments[1:], out)
+    code = sweep_study(study, further, out)
     if code == 0:
-        out.print(f"Complete. Figures and tables: miai report {study.name}", markup=False)
+        out.print(f"Complete. Figures and tables: {' '.join(['miai report', study.name, *further])}", markup=False)
     return code

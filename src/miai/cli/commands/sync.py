@@ -1,23 +1,23 @@
-"""Upload the runs that were kept on disk because the store could not be reached, each once.
+"""Upload runs that were kept on disk because the store could not be reached.
 
-adopt=true also takes runs that were meant for another store.
+Each is uploaded once, with the times at which it was made, and then removed from this disk.
 """
 
 from __future__ import annotations
 
-CONFIG = None
+CONFIG = "sync"
 EXAMPLES = ("miai sync", "miai sync tracking.uri=http://127.0.0.1:5000 adopt=true")
 
 
 def run(arguments: list[str]) -> int:
+    from miai.cli.arguments import flag
     from miai.cli.terminal import console
     from miai.runner.compose import compose_one
-    from miai.runner.sweep_study import location_of
+    from miai.runner.configured import location_of
     from miai.tracking import Store, sync
 
-    adopt = "adopt=true" in arguments
-    overrides = [argument for argument in arguments if not argument.startswith("adopt=")]
-    report = sync(Store(location_of(compose_one("base", overrides))), adopt=adopt)
+    config = compose_one(CONFIG, arguments)
+    report = sync(Store(location_of(config)), adopt=flag(config, "adopt"))
     out = console()
     for key, reason in report.failed.items():
         out.print(f"not uploaded: {key}: {reason}", markup=False)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from typing import Any
 
+from miai.cli.arguments import whole_number
 from miai.errors import MiaiError
 
-CONFIG = None
+CONFIG = "ui"
 EXAMPLES = ("miai ui", "miai ui port=5050", "miai ui tracking.uri=sqlite:///elsewhere/mlflow.db")
 HOST = "127.0.0.1"
 FIRST_PORT = 5000
@@ -18,16 +20,16 @@ PORTS_TRIED = 100
 def run(arguments: list[str]) -> int:
     from miai.cli.terminal import console
     from miai.runner.compose import compose_one
-    from miai.runner.sweep_study import location_of
+    from miai.runner.configured import location_of
     from miai.tracking import Store
 
-    ports = [argument.removeprefix("port=") for argument in arguments if argument.startswith("port=")]
-    location = location_of(compose_one("base", [a for a in arguments if not a.startswith("port=")]))
+    config = compose_one(CONFIG, arguments)
+    port = _free_port() if config["port"] is None else _asked(config)
+    location = location_of(config)
     if location.uri.startswith("http"):
-        console().print(f"The store is a server; its UI is at {location.uri}", markup=False)
+        console().print(f"The store is a server; its UI is at {location.shown}", markup=False)
         return 0
     Store(location).experiments()  # Creates a store that is not there yet, and refuses one that cannot be reached.
-    port = _asked(ports[-1]) if ports else _free_port()
     console().print(f"MLflow's UI: http://{HOST}:{port}  (Ctrl-C ends it)", markup=False)
     os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
@@ -39,12 +41,11 @@ def run(arguments: list[str]) -> int:
     os.execv(sys.executable, command)  # noqa: S606
 
 
-def _asked(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65_535:
-        raise MiaiError(f"port: 1 to 65535 are allowed, not {text!r}.")
-    if not _is_free(int(text)):
-        raise MiaiError(f"port: {text} is taken; leave it out to have a free one found.")
-    return int(text)
+def _asked(config: dict[str, Any]) -> int:
+    port = whole_number(config, "port", 1, 65_535)
+    if not _is_free(port):
+        raise MiaiError(f"port: {port} is taken; leave it out to have a free one found.")
+    return port
 
 
 def _free_port() -> int:

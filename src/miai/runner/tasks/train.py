@@ -14,9 +14,10 @@ TABLE_FILE = "table.npz"
 
 def check(config: Config) -> None:
     """Refuse what cannot be run. Cheap: no graph is built, no file is read."""
+    from miai.games.small import games
     from miai.tabular.settings import TrainSettings
 
-    TrainSettings.of(config)
+    games.build(TrainSettings.of(config).game).rules()
 
 
 def inputs(config: Config) -> dict[str, str]:
@@ -68,4 +69,5 @@ TASK = Task(
     inputs=inputs,
     check=check,
     input_artifact=TABLE_FILE,
+    preload=("miai.tabular.training",),
 )

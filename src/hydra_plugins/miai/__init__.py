@@ -1,4 +1,8 @@
-"""Hydra's multirun on Miai's runner: the launcher that serves `-m`, and the sweeper before it."""
+"""Hydra's multirun on Miai's runner: the launcher that serves `-m`, and the sweeper before it.
+
+They are here because Hydra takes plugins from the namespace `hydra_plugins` alone, which packages share. conf/base.yaml
+chooses them.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +15,20 @@ from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
-from miai.runner.compose import Composer
 
-
-class ManyRuns(Protocol):
+class TakesMany(Protocol):
     """What a task function must offer to be launched many times."""
 
-    def run_many(self, configs: list[dict[str, Any]]) -> None:
-        """Make one run of each plain configuration."""
+    __name__: str
+    """The task's, and that of its primary configuration."""
+
+    def take(self, config: dict[str, Any], overrides: str) -> None:
+        """Take the plain configuration of one job, and the overrides that make it."""
         ...
 
 
 class MiaiLauncher(Launcher):
-    """Composes all jobs and gives them to the task function at once, which hands them to `runner.run_jobs`."""
+    """Composes all jobs and gives them to the task function, which hands them together to `runner.run_jobs`."""
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         self._context = hydra_context
@@ -31,11 +36,13 @@ class MiaiLauncher(Launcher):
         self._config = config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
+        from miai.runner.compose import Composer
+
         loader = self._context.config_loader
-        composer = Composer(lambda overrides: loader.load_sweep_config(self._config, overrides))
-        configs = [composer.compose(list(overrides)) for overrides in job_overrides]
-        many: ManyRuns = self._task_function  # type: ignore[assignment]
-        many.run_many(configs)
+        function: TakesMany = self._task_function  # type: ignore[assignment]
+        composer = Composer(function.__name__, lambda overrides: loader.load_sweep_config(self._config, overrides))
+        for overrides in job_overrides:
+            function.take(composer.compose(overrides), " ".join(overrides))
         # Failures are in the runner's closing table and exit code; Hydra would stop at the first.
         return [JobReturn(overrides=list(o), status=JobStatus.COMPLETED) for o in job_overrides]
 
