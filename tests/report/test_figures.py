@@ -221,3 +221,19 @@ def test_axes_near_zero():
     assert words == "logarithmic above 0.01 and linear from there to 0"
     assert axes[0, 1].get_ylim()[0] == 0
     image_of(figure)
+
+
+def test_panels_that_share_an_axis_show_every_run():
+    data = study({"board": ("3x3", "3x4")}, num_seeds=4, num_checkpoints=3)
+    far = data.runs["board"] == "3x4"
+    data.runs["table/size"] = np.where(far, 9000.0, 3000.0) + np.arange(len(data.runs))
+    selection = select(data, facet="board", metrics=["eval/win"])
+    with style.drawing():
+        figure = (
+            figures.kind("final_results", "test").draw(selection, figures.final_results.Options(("table/size",))).figure
+        )
+    drawn = [point for ax in figure.axes for line in ax.lines for point in line.get_xdata() if point > 1000]
+    for ax in figure.axes:
+        low, high = ax.get_xlim()
+        assert low < min(drawn)
+        assert max(drawn) < high

@@ -42,6 +42,7 @@ def draw(selection: Selection, options: Options) -> Drawing:
     for metric, own in zip(metrics, panels, strict=True):
         for ax, facet in zip(own, selection.facets, strict=True):
             _panel(selection, metric, facet, ax)
+        _stay_within(metric, own)
         if metric.digits == 0 and _spans_decades(selection, metric):
             for ax in own:
                 ax.set_xscale("log")
@@ -92,10 +93,16 @@ def _panel(selection: Selection, metric: Metric, facet: Facet, ax: Any) -> None:
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
     ax.margins(x=0.04)
-    ax.set_xlim(right=min(ax.get_xlim()[1], metric.bounds[1]) if metric.bounds[1] > ax.dataLim.x1 else None)
     ax.locator_params(axis="x", nbins=5 if len(selection.facets) < 3 else 4)
     if metric.digits == 0:
         style.thousands(ax.xaxis)
+
+
+def _stay_within(metric: Metric, panels: Any) -> None:
+    """Let the margin end where the metric must. Panels of one metric share their axis, so all are drawn by now."""
+    highest = max(ax.dataLim.x1 for ax in panels)
+    if highest < metric.bounds[1] < panels[0].get_xlim()[1]:
+        panels[0].set_xlim(right=metric.bounds[1])
 
 
 def _spans_decades(selection: Selection, metric: Metric) -> bool:
