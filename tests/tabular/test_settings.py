@@ -51,7 +51,7 @@ def test_every_target_has_a_code_and_is_allowed():
         ({"num_checkpoints": 0}, "num_checkpoints: .*not 0"),
         ({"initial_value": "high"}, "initial_value: .*not 'high'"),
         ({"tie_breaking": "last"}, "tie_breaking: .*not 'last'"),
-        ({"test": {"games": -5}}, "test_games: .*not -5"),
+        ({"test": {"games": -5}}, r"test\.games: .*not -5"),
         ({"algorithm": {**algorithm("sarsa"), "n_step": 0}}, "algorithm.n_step: a whole number from 1, or inf, not 0"),
         ({"algorithm": {**algorithm("sarsa"), "n_step": True}}, "algorithm.n_step: a whole number from 1, or inf"),
         ({"algorithm": {**algorithm("sarsa"), "target": "worst"}}, "algorithm.target: .*not 'worst'"),
