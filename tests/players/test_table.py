@@ -85,7 +85,7 @@ def test_another_game_than_the_tables_is_refused(tmp_path):
 
 
 def test_a_table_is_needed(tmp_path):
-    with pytest.raises(MiaiError, match="run: a table is needed, a run of the store or the path of a table.npz"):
+    with pytest.raises(MiaiError, match="run: a table is needed, a run of the store or the path"):
         build_player({"name": "table", "run": None})
     with pytest.raises(MiaiError, match="not a table that can be used"):
         build_player({"name": "table", "run": str(tmp_path / "nothing.npz")})

@@ -34,6 +34,7 @@ class RunContext:
         logger: goes to the run's log, an artifact.
         fingerprint: see `fingerprint.fingerprint`.
         workers: how many processes `map` may use; 1 inside a worker of a sweep.
+        conclusion: what was given to `conclude`.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class RunContext:
         self.inputs = inputs
         self.fingerprint = fingerprint
         self.workers = workers
+        self.conclusion = ""
         self.logger = logging.getLogger("miai.run")
         self._run_log = run_log
         self._checkpoints = checkpoints
@@ -71,6 +73,11 @@ class RunContext:
     def final(self, metrics: Mapping[str, float]) -> None:
         """Set the run's final values, logged as `final/<name>` at step 0."""
         self._run_log.final(metrics)
+
+    def conclude(self, text: str) -> None:
+        """Say to people what came out, in a few lines: shown at the end in place of the final metrics, and logged."""
+        self.conclusion = text
+        self.logger.info("%s", text)
 
     def artifact(self, path: Path, name: str | None = None) -> None:
         """Keep a copy of this file or folder with the run, under `name` (its own by default)."""
@@ -119,7 +126,14 @@ class RunContext:
         return arrays
 
     def map(
-        self, function: Callable[[Unit], Mapping[str, Any]], units: Mapping[str, Unit]
+        self,
+        function: Callable[[Unit], Mapping[str, Any]],
+        units: Mapping[str, Unit],
+        *,
+        sizes: Mapping[str, int] | None = None,
+        before: int = 0,
+        total: int | None = None,
+        here: bool = False,
     ) -> dict[str, dict[str, Any]]:
         """Do independent units of work, over all processes that the run may use.
 
@@ -127,6 +141,9 @@ class RunContext:
             function: module-level; takes a unit, returns a dict that JSON can hold. It must depend on the unit alone: a
                 unit carries its own seed.
             units: units by key. A unit whose key was done by a killed run of this fingerprint is not done again.
+            sizes: how much of the run each unit is, for the progress bar; by default 1.
+            before, total: what was done before these units, and all that there is to do, if these are not all.
+            here: do them in this process, whatever `workers` says.
 
         Returns:
             the results by key, in the order of `units`.
@@ -135,6 +152,12 @@ class RunContext:
             MiaiError: a unit failed; the message names it.
         """
         results: dict[str, dict[str, Any]] = {}
+        sizes = dict.fromkeys(units, 1) if sizes is None else sizes
+        whole = before + sum(sizes.values()) if total is None else total
+
+        def say_progress() -> None:
+            self.progress(before + sum(sizes[key] for key in results), whole)
+
         for key in units:
             known = self._checkpoints.load_unit(key)
             if known is not None:
@@ -142,14 +165,14 @@ class RunContext:
         missing = [key for key in units if key not in results]
         if results:
             self.logger.info("%d of %d units had been done before", len(results), len(units))
-        self.progress(len(results), len(units))
+        say_progress()
 
         def keep(key: str, result: Mapping[str, Any]) -> None:
             with stopping.shielded():
                 results[key] = self._checkpoints.save_unit(key, result)
-            self.progress(len(results), len(units))
+            say_progress()
 
-        if self.workers > 1 and len(missing) > 1 and not pool.in_worker():
+        if not here and self.workers > 1 and len(missing) > 1 and not pool.in_worker():
             self._map_in_processes(function, {key: units[key] for key in missing}, keep)
         else:
             for key in missing:

@@ -41,6 +41,7 @@ class Outcome:
         log: where the run's log is, for a run that has one.
         seconds: all of it; `task_seconds`: the task's own part, the rest being tracking.
         final: the final metrics, by name without `final/`.
+        conclusion: what the task says to people at its end.
         kept: the run is on this machine's disk, not in the store.
         stopped_by: the signal that stopped a single run (see `run_one`).
     """
@@ -55,6 +56,7 @@ class Outcome:
     task_seconds: float = 0.0
     final: dict[str, float] = field(default_factory=dict)
     kept: bool = False
+    conclusion: str = ""
     stopped_by: int | None = None
 
     @property
@@ -162,7 +164,12 @@ def _execute(
                 **job.tags,
             }
             run_log = store.start(
-                job.experiment, job.name, job.config, {key: value for key, value in tags.items() if value}, work
+                job.experiment,
+                job.name,
+                job.config,
+                {key: value for key, value in tags.items() if value},
+                work,
+                job.task.settle(job.config),
             )
             context = RunContext(
                 run_log,
@@ -191,6 +198,7 @@ def _execute(
             task_seconds,
             {name.removeprefix("final/"): value for name, value in run_log.finals.items()},
             run_log.kept is not None,
+            context.conclusion,
         )
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -56,9 +56,10 @@ def fingerprint(
     hashes = dict(input_hashes or {})
     content = {reference: f"content {hashes[role]}" for role, reference in (references or {}).items()}
     ignored = {*IRRELEVANT, *task.irrelevant}
+    settled = task.settle(config)
     whole = {
         "task": task.name,
-        "config": {key: _canonical(value, content, key) for key, value in config.items() if key not in ignored},
+        "config": {key: _canonical(value, content, key) for key, value in settled.items() if key not in ignored},
         "inputs": hashes,
         "sources": sources_hash(task.sources),
     }

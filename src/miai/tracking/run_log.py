@@ -64,6 +64,7 @@ class RunLog:
         config: Mapping[str, Any],
         tags: Mapping[str, str],
         work: Path,
+        params: Mapping[str, Any] | None = None,
     ) -> None:
         self.key = uuid.uuid4().hex
         self.run_id = self.key
@@ -82,7 +83,7 @@ class RunLog:
         self._flushed = time.monotonic()
         self._unsent_tags: dict[str, str] = {}
         self._created = False
-        self.params, left_out = flatten(config)
+        self.params, left_out = flatten(config if params is None else params)
         self.tags = {**origin.code_tags(), **origin.process_tags(), KEY_TAG: self.key, **_legal_tags(tags)}
         if left_out:
             self.tags[LEFT_OUT_TAG] = ", ".join(left_out)[:MAX_TAG]

@@ -354,6 +354,7 @@ class Store:
         config: Mapping[str, Any],
         tags: Mapping[str, str],
         work: Path,
+        params: Mapping[str, Any] | None = None,
     ) -> RunLog:
         """Start a run. It always starts: where the store does not answer, the run is kept on disk.
 
@@ -364,8 +365,9 @@ class Store:
                 and as parameters as far as MLflow takes them.
             tags: the caller's; host, process, commit and versions are added.
             work: an existing folder of the run's own, for files on their way to the store.
+            params: nested, in place of `config` as parameters.
         """
-        return RunLog(self, experiment, name, config, tags, work)
+        return RunLog(self, experiment, name, config, tags, work, params)
 
     # ---- inside ----
 
