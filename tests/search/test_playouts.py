@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from miai.games.go import GoGame
-from miai.games.go.board import BLACK, BOTH, NO_POINT, PASS_POINT, WHITE, new_board, point_to_flat
+from miai.games.go.board import BLACK, BOTH, PASS_POINT, WHITE, new_board, point_to_flat
 from miai.rng import stream
-from miai.search.answers import local_move
 from miai.search.patterns import pattern_table
 from miai.search.playouts import (
     MOVES_PER_POINT,
@@ -94,66 +93,6 @@ def test_a_playout_that_would_not_end_is_stopped() -> None:
         start_cells, start_liberties = cells.copy(), liberties.copy()
         lengths.add(uniform_playout(start_cells, start_liberties, BLACK, stream(seed, "test"), trace, 0))
     assert max(lengths) == 12
-
-
-def local_names(game: GoGame) -> set[str]:
-    cells, liberties, colour = boards(game)
-    rng = stream(1, "test")
-    drawn = {local_move(cells, liberties, colour, rng, pattern_table()) for _ in range(100)}
-    return {"none" if point == NO_POINT else game.move_name(point_to_flat(point, game.size)) for point in drawn}
-
-
-def test_a_chain_in_atari_runs() -> None:
-    game = GoGame.from_diagram(
-        """
-        . . . . .
-        . . O . .
-        . O X . .
-        . . . . .
-        . . . . .
-        """,
-        to_play=-1,
-    )
-    game.play(game.parse_move("D3"))
-    assert local_names(game) == {"C2"}
-
-
-def test_a_chain_in_atari_that_cannot_run_takes_what_holds_it() -> None:
-    """After White's B3, Black's corner would have one liberty again if it ran to A2: it takes B5 instead."""
-    game = GoGame.from_diagram(
-        """
-        X O . . .
-        X X O . .
-        X . . . .
-        . O . . .
-        . . . . .
-        """,
-        to_play=-1,
-    )
-    game.play(game.parse_move("B3"))
-    assert local_names(game) == {"C5"}
-
-
-def test_a_self_atari_is_taken() -> None:
-    game = GoGame.from_diagram(
-        """
-        . . X . .
-        . X . X .
-        . . . . .
-        . . . . .
-        . . . . .
-        """,
-        to_play=-1,
-    )
-    game.play(game.parse_move("C4"))
-    assert local_names(game) == {"C3"}
-
-
-def test_without_urgency_there_is_no_local_move() -> None:
-    game = GoGame(9)
-    assert local_names(game) == {"none"}
-    game.play(40)
-    assert local_names(game) == {"none"}
 
 
 def test_run_playouts_counts_what_it_plays() -> None:

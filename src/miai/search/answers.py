@@ -1,6 +1,6 @@
 """Answers to the last move: what a pattern playout looks for before it draws any move at all.
 
-In this order: atari (take or save stones), chains of two liberties (catch or help them out), 3×3 patterns. Each
+In this order: atari (take or save stones), a chain of two liberties that can be caught, 3×3 patterns. Each
 function draws one of the moves that it finds, all with the same chance, or returns `NO_POINT`. The board is only read.
 """
 
@@ -126,7 +126,10 @@ def _capture_beside(cells: np.ndarray, liberties: np.ndarray, chain: np.uint64, 
 
 @inlined
 def answer_two_liberties(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rng: np.ndarray) -> np.uint64:
-    """Catch the chain of the last move if it cannot get out, or help a chain beside the last move out."""
+    """Catch the chain of the last move if it cannot get out.
+
+    Helping one's own chains out in the same way was tried too, and made playouts weaker.
+    """
     best = NO_POINT
     found = _ZERO
     last = np.uint64(cells[LAST])
@@ -138,19 +141,6 @@ def answer_two_liberties(cells: np.ndarray, liberties: np.ndarray, colour: np.ui
         for _ in range(2):
             # With a taken, the chain can only go to b.
             if room(cells, liberties, b, a, chain, other) <= 1 and _is_good(cells, liberties, a, colour):
-                found += _ONE
-                best = draw_better(best, a, found, rng)
-            a, b = b, a
-    for n in (last - STRIDE, last - _ONE, last + _ONE, last + STRIDE):
-        if cells[COLOUR + n] != colour:
-            continue
-        chain = np.uint64(cells[CHAIN + n])
-        pair = two_liberties(cells, liberties, chain)
-        if pair == _ZERO:
-            continue
-        a, b = pair & _POINT_MASK, pair >> _POINT_BITS
-        for _ in range(2):
-            if room(cells, liberties, a, b, chain, colour) >= 2 and _is_good(cells, liberties, a, colour):
                 found += _ONE
                 best = draw_better(best, a, found, rng)
             a, b = b, a

@@ -29,7 +29,7 @@ from miai.games.go.scoring import area_difference, quick_area_difference
 from miai.search import priors
 from miai.search.drawing import below_point
 from miai.search.patterns import pattern_table
-from miai.search.playouts import MOVES_PER_POINT, UNIFORM, pattern_playout, uniform_playout
+from miai.search.playouts import MOVES_PER_POINT, PATTERN, UNIFORM, pattern_playout, uniform_playout
 from miai.search.selection import Rule, select
 from miai.search.tree import NO_CHILDREN, ROOT, Tree, add_children, back_up, signed
 
@@ -54,6 +54,9 @@ class Workspace(NamedTuple):
     """uint8[POINTS]: who played first on a point, after the position that is being counted."""
     moves: np.ndarray
     """uint16[POINTS]: moves of the node that is being expanded."""
+    prior_visits: np.ndarray
+    prior_wins: np.ndarray
+    """float32[POINTS]: what `search.priors` says of these moves: virtual playouts, and those of them that are won."""
     patterns: np.ndarray
     """The table of `patterns.pattern_table`, shared and read only."""
 
@@ -66,6 +69,8 @@ def new_workspace() -> Workspace:
         trace=np.zeros(MAX_DESCENT + MOVES_PER_POINT * MAX_SIZE**2 + 1, np.uint16),
         first_mover=np.zeros(POINTS, np.uint8),
         moves=np.zeros(POINTS, np.uint16),
+        prior_visits=np.zeros(POINTS, np.float32),
+        prior_wins=np.zeros(POINTS, np.float32),
         patterns=pattern_table(),
     )
 
@@ -100,10 +105,8 @@ def simulate(
             if tree.first_child[node] == NO_CHILDREN:
                 if depth > 0 and tree.visits[node] < rule.expand_after:
                     break
-                if not _expand(tree, node, position, work, colour, rng):
+                if not _expand(tree, node, position, work, colour, playout, rule.priors, rng):
                     break
-                if rule.priors:
-                    _set_priors(tree, node, work, colour)
             node = signed(select(tree, node, rule, colour == BLACK))
             v = np.uint64(tree.move[node])
             play(work.cells, work.liberties, v, colour)
@@ -129,8 +132,21 @@ def simulate(
 
 
 @inlined
-def _expand(tree: Tree, node: int, position: Position, work: Workspace, colour: np.uint64, rng: np.ndarray) -> bool:
-    """Add the sensible moves, in random order, then the pass, as children of `node`; tell whether there was room."""
+def _expand(
+    tree: Tree,
+    node: int,
+    position: Position,
+    work: Workspace,
+    colour: np.uint64,
+    playout: int,
+    with_priors: bool,
+    rng: np.ndarray,
+) -> bool:
+    """Add the sensible moves, then the pass, as children of `node`; tell whether there was room.
+
+    The order decides what is tried first. It is random, but with pattern playouts moves come by what their prior
+    expects of them (whether or not the tree also counts priors as playouts).
+    """
     cells = work.cells
     moves = work.moves
     ko = cells[KO]
@@ -146,22 +162,41 @@ def _expand(tree: Tree, node: int, position: Position, work: Workspace, colour: 
         moves[count] = moves[place]
         moves[place] = v
         count += _ONE
+    if playout == PATTERN or with_priors:
+        for i in range(count):
+            visits, wins = priors.prior(cells, work.liberties, np.uint64(moves[i]), colour, work.patterns)
+            work.prior_visits[i] = visits
+            work.prior_wins[i] = wins
+    if playout == PATTERN:
+        _sort_by_prior(work, count)
     moves[count] = PASS_POINT
-    return add_children(tree, node, moves, np.int64(count) + 1)
+    work.prior_visits[count] = priors.PASS
+    work.prior_wins[count] = 0.0
+    if not add_children(tree, node, moves, signed(count) + 1):
+        return False
+    if with_priors:
+        first = signed(tree.first_child[node])
+        for i in range(signed(count) + 1):
+            visits, wins = work.prior_visits[i], work.prior_wins[i]
+            tree.prior_visits[first + i] = visits
+            tree.prior_value[first + i] = wins if colour == BLACK else visits - wins
+    return True
 
 
 @inlined
-def _set_priors(tree: Tree, node: int, work: Workspace, colour: np.uint64) -> None:
-    """Give the new children of `node` their virtual playouts."""
-    first = signed(tree.first_child[node])
-    for child in range(first, first + tree.num_children[node]):
-        v = np.uint64(tree.move[child])
-        if v == PASS_POINT:
-            visits, wins = priors.PASS, 0.0
-        else:
-            visits, wins = priors.prior(work.cells, work.liberties, v, colour, work.patterns)
-        tree.prior_visits[child] = visits
-        tree.prior_value[child] = wins if colour == BLACK else visits - wins
+def _sort_by_prior(work: Workspace, count: np.uint64) -> None:
+    """Sort moves by their prior mean, best first; those that are equal keep their order (insertion sort)."""
+    for i in range(1, signed(count)):
+        move, visits, wins = work.moves[i], work.prior_visits[i], work.prior_wins[i]
+        place = i
+        while place > 0 and work.prior_wins[place - 1] * visits < wins * work.prior_visits[place - 1]:
+            work.moves[place] = work.moves[place - 1]
+            work.prior_visits[place] = work.prior_visits[place - 1]
+            work.prior_wins[place] = work.prior_wins[place - 1]
+            place -= 1
+        work.moves[place] = move
+        work.prior_visits[place] = visits
+        work.prior_wins[place] = wins
 
 
 @inlined

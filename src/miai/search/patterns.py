@@ -16,7 +16,9 @@ from miai.games.go.board import (
     CHAIN,
     COLOUR,
     EMPTY,
+    SHAPE,
     STRIDE,
+    empty_neighbours,
     in_atari,
     unit,
 )
@@ -123,4 +125,7 @@ def captures(cells: np.ndarray, liberties: np.ndarray, v: np.uint64, colour: np.
 @inlined
 def is_self_atari(cells: np.ndarray, liberties: np.ndarray, v: np.uint64, colour: np.uint64) -> bool:
     """Tell whether a stone of `colour` at the empty point v would stand in atari (or be suicide), capturing nothing."""
+    empty = empty_neighbours(cells[SHAPE + v])
+    if empty & (empty - _ONE) != _ZERO:
+        return False  # Two empty neighbours are two liberties.
     return in_atari(liberties_after(cells, liberties, v, colour)) and not captures(cells, liberties, v, colour)
