@@ -22,6 +22,9 @@ class TakesMany(Protocol):
     __name__: str
     """The task's, and that of its primary configuration."""
 
+    outputs: str | None
+    """Hydra's own folder of this multirun."""
+
     def take(self, config: dict[str, Any], overrides: str) -> None:
         """Take the plain configuration of one job, and the overrides that make it."""
         ...
@@ -41,6 +44,7 @@ class MiaiLauncher(Launcher):
         loader = self._context.config_loader
         function: TakesMany = self._task_function  # type: ignore[assignment]
         composer = Composer(function.__name__, lambda overrides: loader.load_sweep_config(self._config, overrides))
+        function.outputs = self._config.hydra.sweep.dir
         for overrides in job_overrides:
             function.take(composer.compose(overrides), " ".join(overrides))
         # Failures are in the runner's closing table and exit code; Hydra would stop at the first.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from miai import project
@@ -44,9 +46,13 @@ def run_hydra(config_name: str, arguments: Sequence[str], program: str | None = 
     run = hydra.main(config_path=str(project.shipped_conf()), config_name=config_name, version_base=VERSION_BASE)
     with _as_hydra_expects([program or f"miai {config_name}", *arguments]), one_line_errors(config_name):
         run(composed)()
-    with one_line_errors(config_name):
-        composed.resolve()
-    return composed.make_runs()
+    try:
+        with one_line_errors(config_name):
+            composed.resolve()
+        return composed.make_runs()
+    except MiaiError:
+        composed.remove_outputs()
+        raise
 
 
 def _register_studies(config_name: str, arguments: Sequence[str]) -> None:
@@ -118,9 +124,13 @@ class _Composed:
         self._composed: list[DictConfig] = []
         self._configs: list[dict[str, Any]] = []
         self._overrides: list[str] = []
+        self.outputs: str | None = None
 
     def __call__(self, config: DictConfig) -> None:
+        from hydra.core.hydra_config import HydraConfig
+
         self._composed.append(config)
+        self.outputs = HydraConfig.get().runtime.output_dir
 
     def take(self, config: dict[str, Any], overrides: str) -> None:
         """Take one job of a multirun."""
@@ -133,6 +143,15 @@ class _Composed:
 
         for config in self._composed:
             self.take(plain(config), "")
+
+    def remove_outputs(self) -> None:
+        """Remove what Hydra wrote about runs that are not made, if it is where Hydra's outputs are by default."""
+        if self.outputs is None or project.mlruns() not in Path(self.outputs).parents:
+            return
+        folder = Path(self.outputs)
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # The day's folder, if nothing else is in it.
+            folder.parent.rmdir()
 
     def make_runs(self) -> int:
         """Make the runs, if Hydra was asked for any. Returns the exit code."""

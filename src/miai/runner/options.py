@@ -18,7 +18,9 @@ from miai.errors import MiaiError, choose, nearest
 FIXED = ("task",)
 """Keys of a primary configuration that say what it is and are not for the user to change."""
 
-_KEY = re.compile(r"(?P<indent> *)(?P<key>[\w.]+):(?: +(?P<value>[^#\s].*?))?(?: +#\s*(?P<comment>.*?))?\s*")
+_KEY = re.compile(
+    r"(?P<indent> *)(?P<key>[\w.]+):(?: +(?P<value>\"[^\"]*\"|'[^']*'|[^#\s].*?))?(?: +#\s*(?P<comment>.*?))?\s*"
+)
 _ITEM = re.compile(r" *- +(?P<entry>[^#]+?)(?: +#\s*(?P<comment>.*?))?\s*")
 
 
@@ -196,15 +198,16 @@ def _options(file: Path) -> Iterator[Option]:
 
 
 def _choice_options(folder: str, file: Path) -> Iterator[Option]:
-    for option in _options(file):
-        if option.path != "name":
-            yield option
-    for entry, _ in _defaults(file):  # Such as random@parts.random: the options of another choice, further down.
+    """Yield a choice's own options, then those of the choices that it is built on or has as parts."""
+    own = [option for option in _options(file) if option.path != "name"]
+    yield from own
+    for entry, _ in _defaults(file):  # Such as uct; or random@parts.random, whose options are further down.
         name, _, package = entry.partition("@")
         other = _find(f"{folder}/{name}")
-        if package and other is not None:
-            for option in _choice_options(folder, other):
-                yield Option(f"{package}.{option.path}", option.default, option.comment)
+        for option in _choice_options(folder, other) if other is not None else ():
+            path = f"{package}.{option.path}" if package else option.path
+            if path not in {known.path for known in own}:
+                yield Option(path, option.default, option.comment)
 
 
 # ---- checking ----

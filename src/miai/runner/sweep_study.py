@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from miai.errors import MiaiError
 from miai.runner.compose import composing
 from miai.runner.configured import jobs_of, run_configured, store_of
-from miai.runner.overrides import spell_value, split_sweeps
+from miai.runner.overrides import spell, spell_value, split_sweeps
 from miai.runner.resume import Inputs, prepare
 from miai.runner.studies import Select, Stage, Study, expand
 from miai.runner.task import Job
@@ -73,7 +73,7 @@ def stage_jobs(study: Study, stage: Stage, further: Sequence[str], store: Store 
             raise ValueError(f"stage {stage.name} of study {study.name} needs a store to select from")
         earlier = next(other for other in study.stages if other.name == stage.select.of)
         selected = select_best(study.name, stage.select, stage_jobs(study, earlier, further, store), store)
-    named = [f"study={study.name}", f"stage={stage.name}"]
+    named = [spell("study", study.name), spell("stage", stage.name)]
     with composing(stage.task) as composer:
         jobs = expand(stage, further, selected)
         return jobs_of([composer.compose([*job, *named]) for job in jobs], [" ".join(job) for job in jobs])

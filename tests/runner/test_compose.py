@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+from hydra import compose as hydra_compose
+
+from miai.errors import MiaiError
+from miai.runner.compose import compose_one, composing, plain
+
+
+@pytest.fixture
+def own_conf(tmp_path, monkeypatch):
+    monkeypatch.setenv("MIAI_HOME", str(tmp_path))
+    (tmp_path / "conf").mkdir()
+    return tmp_path / "conf"
+
+
+JOBS = (
+    ["seed=3"],
+    ["algorithm=mc", "seed=0"],
+    ["seed=1", "opponent=mixture", "opponent.weights.advanced=1"],
+    ["alpha=1e-3", "seed=12345678901"],
+    ["seed=null", "alpha=${gamma}"],
+    ["seed=1", "seed=2"],
+    ["+study=x", "seed=5"],
+    [],
+)
+
+
+@pytest.mark.parametrize("overrides", JOBS, ids=" ".join)
+def test_the_quick_way_gives_what_hydra_composes(overrides):
+    overrides = [override.removeprefix("+") for override in overrides]
+    with composing("train") as composer:
+        composer.compose(["seed=99", *(o for o in overrides if not o.startswith("seed="))])  # The base is known now.
+        assert composer.compose(overrides) == plain(hydra_compose("train", overrides))
+
+
+def test_a_configuration_that_is_written_in_terms_of_the_seed(own_conf):
+    (own_conf / "opponent").mkdir()
+    (own_conf / "opponent" / "odd.yaml").write_text("name: table\nrun: table-${seed}.npz\n")
+    with composing("train") as composer:
+        runs = [composer.compose(["opponent=odd", f"seed={seed}"])["opponent"]["run"] for seed in (1, 2)]
+    assert runs == ["table-1.npz", "table-2.npz"]
+
+
+def test_jobs_do_not_share_what_a_caller_may_set():
+    with composing("train") as composer:
+        first, second = composer.compose(["seed=1"]), composer.compose(["seed=2"])
+    first["seed"] = 7
+    assert second["seed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("overrides", "complaint"),
+    [
+        (["algorithm=srsa"], r"^algorithm: no such choice 'srsa'; allowed: afterstate, .*Did you mean 'sarsa'\?$"),
+        (["opponent@evaluation.opponent=minimx"], r"^opponent: no such choice 'minimx'.*Did you mean 'minimax'\?$"),
+        (["algoritm=sarsa"], r"^algoritm: there is no such option\. Did you mean 'algorithm'\? See --help\.$"),
+        (["num_game=3"], r"^num_game: there is no such option\. Did you mean 'num_games'\? See --help\.$"),
+        (["opponent.p=0.5"], r"^opponent\.p: there is no such option as things are chosen\."),
+        (["experiment=td_comparison"], r"^experiment: .*\+experiment="),
+        (["opponent=table"], r"^opponent\.run: a value is needed\.$"),
+        (["alpha=${nosuch}"], r"^alpha_schedule\.value: Interpolation key 'nosuch' not found\.$"),
+        (["algorithm=null"], r"a group needs the name of a choice"),
+        (["alpha=[0.1"], r"^alpha: '\[0\.1' cannot be read"),
+        (["alpha"], r"'alpha' is not an override"),
+        (["alpha=1,2"], r"^alpha: 1,2 is a list of values; add -m"),
+        (["+alpha=1"], r"alpha"),
+        (["hydra/launcher=ray"], r"^hydra/launcher: no such choice 'ray'; allowed: .*miai"),
+        (["nosuch/group=3"], r"^nosuch/group: there is no such option"),
+    ],
+)
+def test_what_does_not_compose_is_one_line_that_names_it(overrides, complaint):
+    with pytest.raises(MiaiError, match=complaint) as error:
+        compose_one("train", overrides)
+    assert "\n" not in str(error.value)
+
+
+def test_broken_yaml_is_named_with_its_line(own_conf):
+    (own_conf / "game").mkdir()
+    (own_conf / "game" / "odd.yaml").write_text("# A game.\nname: mnk\nrows: [3\n")
+    with pytest.raises(MiaiError, match=r"odd\.yaml, line 4: not YAML: .*expected") as error:
+        compose_one("train", ["game=odd"])
+    assert "\n" not in str(error.value)
+    (own_conf / "train.yaml").write_text("a: b: c\n")
+    with pytest.raises(MiaiError, match=r"train\.yaml, line 1: not YAML: mapping values are not allowed here\."):
+        compose_one("train", [])
+
+
+def test_yaml_that_hydra_does_not_understand(own_conf):
+    (own_conf / "train.yaml").write_text("defaults: 3\n")
+    with pytest.raises(MiaiError) as error:
+        compose_one("train", [])
+    assert "\n" not in str(error.value)
