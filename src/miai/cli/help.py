@@ -6,6 +6,10 @@ import shutil
 import textwrap
 from collections.abc import Iterator
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from miai.runner.options import Choice
 
 MOST_COLUMNS = 110
 NARROW = 14
@@ -73,6 +77,8 @@ def _configuration(config: str) -> Iterator[str]:
     if offered.groups:
         yield from ("", "Groups (group=choice), their choices, and the options that a choice brings:")
     for group in offered.groups:
+        if group.is_ready:
+            continue
         yield ""
         yield from _entry(f"{group.key}={group.default}", group.comment, WIDE)
         if group.folder in shown:
@@ -80,12 +86,24 @@ def _configuration(config: str) -> Iterator[str]:
             continue
         shown.add(group.folder)
         for choice in choices(group.folder):
-            yield from _entry(choice.name, choice.summary, WIDE, indent=6)
-            options = [f"{group.path}.{option.path}={option.default}" for option in choice.options]
-            yield from _wrapped(options, " " * WIDE)
+            yield from _choice(choice, group.path)
+    for folder in dict.fromkeys(group.folder for group in offered.groups if group.is_ready):
+        yield ""
+        all_of_them = f"each {folder} by its name; for one with other options, {folder}.NAME.OPTION=VALUE"
+        yield from _entry(f"{folder}.NAME", all_of_them, WIDE)
+        names = {group.default for group in offered.groups if group.is_ready and group.folder == folder}
+        for choice in choices(folder):
+            if choice.name in names:
+                yield from _choice(choice, f"{folder}.{choice.name}")
     yield from ("", "Options (key=value), with their defaults:", "")
     for option in offered.options:
         yield from _entry(f"{option.path}={option.default}", option.comment, WIDE)
+
+
+def _choice(choice: Choice, path: str) -> Iterator[str]:
+    yield from _entry(choice.name, choice.summary, WIDE, indent=6)
+    options = [f"{path}.{option.path}={option.default}" for option in choice.options]
+    yield from _wrapped(options, " " * WIDE)
 
 
 def _study(name: str) -> Iterator[str]:

@@ -58,6 +58,11 @@ class Group:
         """As in `key=choice`."""
         return self.folder if self.folder == self.path else f"{self.folder}@{self.path}"
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it stands for one choice under that choice's own name, beside others of its folder."""
+        return self.path == f"{self.folder}.{self.default}"
+
 
 @dataclass(frozen=True)
 class Choice:
