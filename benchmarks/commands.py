@@ -1,0 +1,94 @@
+"""Running `miai` as people do: a process, a project folder, a clock."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+MIAI = Path(sys.executable).with_name("miai")
+LIMIT_S = 1_200
+
+
+class CommandError(Exception):
+    """A command is not there, ended with an error, or took too long."""
+
+
+@dataclass(frozen=True)
+class Done:
+    seconds: float
+    """Of the wall clock."""
+    memory: int
+    """The most bytes that the process and its children held together (shared pages once for each), by samples."""
+
+
+class Project:
+    """A folder that commands take for the project's, with an empty store and no compiled kernels."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._environment = {
+            **os.environ,
+            "MIAI_HOME": str(folder),
+            "NUMBA_CACHE_DIR": str(folder / "kernels"),
+            "NO_COLOR": "1",
+        }
+
+    def run(self, *arguments: str) -> Done:
+        """Run `miai` with these arguments.
+
+        Raises:
+            CommandError: with the last line of what it said.
+        """
+        if not MIAI.is_file():
+            raise CommandError("the command miai is not installed")
+        with tempfile.TemporaryFile("w+") as said:
+            began = time.perf_counter()
+            process = subprocess.Popen(
+                [str(MIAI), *arguments], cwd=self.folder, env=self._environment, stdout=said, stderr=subprocess.STDOUT
+            )
+            memory = _Memory(process.pid)
+            memory.start()
+            try:
+                code = process.wait(LIMIT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise CommandError(f"miai {arguments[0]} took more than {LIMIT_S} s") from None
+            finally:
+                memory.stop()
+            seconds = time.perf_counter() - began
+            if code:
+                said.seek(0)
+                lines = said.read().strip().splitlines() or ["it said nothing"]
+                raise CommandError(f"miai {arguments[0]} ended with {code}: {lines[-1]}")
+        return Done(seconds, memory.most)
+
+
+class _Memory(threading.Thread):
+    """Samples the memory of a process and its children ten times a second."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.most = 0
+        self._pid = pid
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        while not self._stopped.wait(0.1):
+            try:
+                root = psutil.Process(self._pid)
+                held = sum(process.memory_info().rss for process in (root, *root.children(recursive=True)))
+            except psutil.NoSuchProcess:
+                continue
+            self.most = max(self.most, held)
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self.join()
