@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from miai import rng
 from miai.games.game import FIRST, SECOND, RulesGame
 from miai.games.small import game_graph
+from miai.players.human import QUIT, Ask, Say, ask_for_move
 from miai.tabular.policies import greedy_policy, minimax_values
 from miai.tabular.table import ValueTable
 from miai.tabular.targets import AFTERSTATE
 
 MARKS = {FIRST: "X", SECOND: "O"}
+WORDS = ("undo", "hint", "values")
 HELP = "a move as row,column (1,2 is the second row, third column), or: undo, hint, values, help, quit"
 
 
@@ -28,9 +28,7 @@ class TerminalGame:
         ask: prints a prompt and reads a line; `None` at the end of the input.
     """
 
-    def __init__(
-        self, table: ValueTable, human: str, seed: int, say: Callable[[str], object], ask: Callable[[str], str | None]
-    ) -> None:
+    def __init__(self, table: ValueTable, human: str, seed: int, say: Say, ask: Ask) -> None:
         self.table = table
         self.human = FIRST if human == "first" else SECOND
         self.graph = game_graph(table.meta.game)
@@ -69,33 +67,19 @@ class TerminalGame:
     def _human_turn(self) -> bool:
         """Take the person's turn. Returns whether the game goes on."""
         while True:
-            answer = self._ask(f"{MARKS[self.human]}> ")
-            if answer is None or answer.lower() in ("quit", "q", "exit"):
+            answer = ask_for_move(self.game, f"{MARKS[self.human]}> ", self._ask, self._say, WORDS, HELP)
+            if isinstance(answer, int):
+                self.game.play(answer)
+                return True
+            if answer == QUIT:
                 self._say("Goodbye.")
                 return False
-            word = answer.lower()
-            if word == "undo":
+            if answer == "undo":
                 return self._undo()
-            if word == "hint":
+            if answer == "hint":
                 self._say(f"Best: {', '.join(self.game.move_name(move) for move in self.best_moves())}.")
-            elif word == "values":
-                self._say(self.value_board())
-            elif word in ("help", "?", ""):
-                self._say(f"Type {HELP}.")
             else:
-                try:
-                    self.game.play(self._parse(answer))
-                except ValueError as error:
-                    self._say(f"{error}.")
-                    continue
-                return True
-
-    def _parse(self, answer: str) -> int:
-        move = self.game.parse_move(answer)
-        if not self.game.is_legal(move):
-            free = ", ".join(self.game.move_name(other) for other in self.game.legal_moves())
-            raise ValueError(f"{self.game.move_name(move)} is taken; free: {free}")
-        return move
+                self._say(self.value_board())
 
     def _undo(self) -> bool:
         """Take back the person's last move and the reply to it."""

@@ -6,7 +6,6 @@ is trained first, which takes some seconds. During the game: a move as row,colum
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from miai.errors import MiaiError, choose
@@ -25,6 +24,7 @@ def run(arguments: list[str]) -> int:
     from miai.cli.arguments import table_path, text, whole_number, with_run
     from miai.cli.playing import TerminalGame
     from miai.cli.terminal import console
+    from miai.players.human import ask_on_terminal
     from miai.runner.compose import compose_one
     from miai.runner.configured import location_of
     from miai.tabular.table import ValueTable
@@ -42,7 +42,7 @@ def run(arguments: list[str]) -> int:
         raise MiaiError(
             f"human_seat: this table has learnt the {table.meta.seat} seat, so you take the other: human_seat={agent}."
         )
-    return TerminalGame(table, human, seed, lambda line: out.print(line, markup=False), _ask).play()
+    return TerminalGame(table, human, seed, lambda line: out.print(line, markup=False), ask_on_terminal).play()
 
 
 def _train(store: Store, config: dict[str, Any], agent: str, out: Any) -> Path:
@@ -59,11 +59,3 @@ def _train(store: Store, config: dict[str, Any], agent: str, out: Any) -> Path:
     if not outcome.run_id:
         raise MiaiError(f"training failed: {outcome.reason}")
     return store.artifact(outcome.run_id, "table.npz")
-
-
-def _ask(prompt: str) -> str | None:
-    """Read a line; `None` at the end of the input."""
-    sys.stdout.write(prompt)
-    sys.stdout.flush()
-    line = sys.stdin.readline()
-    return line.strip() if line else None

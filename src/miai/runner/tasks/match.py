@@ -145,7 +145,7 @@ def conclusion(summary: MatchSummary) -> str:
     lines = [matches.text_table([*head, "s a move", "simulations/s"], rows)]
     games = summary.total.num_games
     lines.append(
-        f"{games:,} games, {summary.distinct_games:,} of them distinct, {summary.mean_moves:.0f} moves on average."
+        f"{games:,} {'game' if games == 1 else 'games'}, {summary.distinct_games:,} of them distinct, {summary.mean_moves:.0f} moves on average."
     )
     if summary.distinct_games < games:
         lines.append("Copies of a game tell nothing new: the interval is narrower than it should be.")
