@@ -67,6 +67,12 @@ KNOWN = {
         Metric("test/draws", "draws in the sampled test (games)", 0, FROM_ZERO, digits=1),
         Metric("test/losses", "losses in the sampled test (games)", -1, FROM_ZERO, best=0.0, digits=1),
         Metric("test/distinct_games", "distinct games in the sampled test", 0, FROM_ZERO, digits=1),
+        Metric("match/score", "score (points a game)", +1, SHARE),
+        Metric("match/games", "games", 0, FROM_ZERO, digits=0),
+        Metric("match/distinct_games", "distinct games", 0, FROM_ZERO, digits=0),
+        Metric("match/mean_moves", "length of a game (moves)", 0, FROM_ZERO, digits=1),
+        Metric("match/simulations_per_second", "simulations (a second)", 0, FROM_ZERO, digits=0),
+        Metric("match/seconds_per_move", "time (seconds a move)", 0, FROM_ZERO),
     )
 }
 
@@ -85,6 +91,15 @@ PARAMETERS = {
     "game.cols": "columns",
     "game.k": "in a row",
     "game.name": "game",
+    "player.name": "player",
+    "player.label": "player",
+    "player.num_simulations": "simulations a move",
+    "player.c_uct": "exploration constant C",
+    "player.rave": "RAVE",
+    "player.priors": "priors",
+    "player.playout": "playouts",
+    "player.level": "level",
+    "opponent.label": "opponent",
     "seat": "seat",
     "stage": "stage",
 }
@@ -102,6 +117,8 @@ VALUES = {
     "flat_mc": "flat Monte Carlo",
     "ucb": "UCB",
     "uct": "UCT",
+    "gnugo": "GNU Go",
+    "perfect": "perfect play",
 }
 SEAT_VALUES = {"first": "X (first)", "second": "O (second)", "both": "both seats"}
 

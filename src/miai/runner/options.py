@@ -85,6 +85,11 @@ class Primary:
         """Everything that may stand left of the equals sign, but for the options of choices."""
         return [group.key for group in self.groups] + [option.path for option in self.options]
 
+    def first_words(self) -> set[str]:
+        """The first words of everything that may stand left of the equals sign."""
+        paths = [option.path for option in self.options] + [group.path for group in self.groups]
+        return {path.partition(".")[0] for path in paths} | {group.folder for group in self.groups}
+
     def check(self, config: Mapping[str, Any]) -> None:
         """Refuse a composed configuration with a key that the YAML does not have, or without one that it has.
 
@@ -146,7 +151,7 @@ def choices(folder: str) -> list[Choice]:
     for name in choice_names(folder):
         file = _find(f"{folder}/{name}")
         assert file is not None
-        found.append(Choice(name, _summary(file), tuple(_choice_options(folder, file))))
+        found.append(Choice(name, summary(file), tuple(_choice_options(folder, file))))
     return found
 
 
@@ -166,8 +171,8 @@ def _lines(file: Path) -> list[str]:
     return file.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def _summary(file: Path) -> str:
-    """Return the comment of the first line."""
+def summary(file: Path) -> str:
+    """Return the comment in the first line of a YAML file."""
     first = next(iter(_lines(file)), "")
     return first.lstrip("# ").rstrip() if first.startswith("#") else ""
 

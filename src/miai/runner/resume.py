@@ -115,7 +115,11 @@ class Inputs:
         self._hashes: dict[Path, str] = {}
 
     def find(self, role: str, reference: str, artifact: str) -> Path:
-        """The file that a reference means: a path (from the current folder or the root), or a run's artifact."""
+        """The file that a reference means: a path (from the current folder or the root), or a run's artifact.
+
+        Raises:
+            MiaiError: there is no such file, no such run, or the run has no such artifact.
+        """
         key = (reference, artifact)
         if key not in self._files:
             self._files[key] = self._look_up(role, reference, artifact)
@@ -126,7 +130,7 @@ class Inputs:
             path = base / Path(reference).expanduser()
             if path.is_file():
                 return path.resolve()
-        if "/" in reference or Path(reference).suffix:
+        if Path(reference).suffix or reference[0] in "/.~":
             raise MiaiError(f"{role}: no such file: {reference!r} (from {Path.cwd()} or {project.root()}).")
         try:
             return self._store.artifact(reference, artifact)

@@ -216,11 +216,16 @@ class Store:
     def run(self, name: str) -> RunRecord:
         """Find one run by its id, the beginning of its id (at least 4 characters), or its name.
 
+        `STUDY/NAME` is the newest finished run of that name in a study (an experiment of the store).
+
         Raises:
             MiaiError: there is none, or more than one.
         """
         if not name:
             raise MiaiError("run: an empty id; give a run's id, its first characters, or its name.")
+        experiment, slash, own = name.partition("/")
+        if slash:
+            return self._newest(experiment, own)
         kept = [record for record in self._kept() if record.run_id == name or record.name == name]
         if len(kept) == 1 and kept[0].run_id == name:
             return kept[0]
@@ -232,6 +237,14 @@ class Store:
             raise MiaiError(f"run: the store {self.location.shown} has no run with the id or name {name!r}.")
         some = ", ".join(f"{record.run_id[:8]} ({record.experiment}: {record.name})" for record in records[:5])
         raise MiaiError(f"run: {name!r} fits {len(records)} runs: {some}{', …' if len(records) > 5 else ''}.")
+
+    def _newest(self, experiment: str, name: str) -> RunRecord:
+        found = [run for run in self.runs(experiment) if run.name == name and run.status == FINISHED]
+        if not found:
+            raise MiaiError(
+                f"run: {experiment!r} has no finished run named {name!r} in the store {self.location.shown}."
+            )
+        return max(found, key=lambda run: run.started)
 
     def _find(self, client: MlflowClient, name: str) -> list[RunRecord]:
         names = {e.experiment_id: e.name for e in client.search_experiments(max_results=PAGE)}

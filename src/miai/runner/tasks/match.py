@@ -144,9 +144,8 @@ def conclusion(summary: MatchSummary) -> str:
     head = ["", "wins", "draws", "losses", "score", "95 %", "Elo difference", "moving first", "second", "faults"]
     lines = [matches.text_table([*head, "s a move", "simulations/s"], rows)]
     games = summary.total.num_games
-    lines.append(
-        f"{games:,} {'game' if games == 1 else 'games'}, {summary.distinct_games:,} of them distinct, {summary.mean_moves:.0f} moves on average."
-    )
+    distinct = f"{games:,} {'game' if games == 1 else 'games'}, {summary.distinct_games:,} of them distinct"
+    lines.append(f"{distinct}, {summary.mean_moves:.0f} moves on average.")
     if summary.distinct_games < games:
         lines.append("Copies of a game tell nothing new: the interval is narrower than it should be.")
     if summary.faults or summary.opponent_faults:
