@@ -5,6 +5,7 @@ import pytest
 from miai.errors import MiaiError
 from miai.runner.studies import Stage, expand, load_study_file, parse_seeds, parse_study, study_names
 
+A = {"name": "a"}
 SELECT = {"of": "a", "by": "algorithm", "choose": "alpha", "metric": "eval/win"}
 
 
@@ -34,6 +35,15 @@ def test_overrides_of_the_study_hold_for_every_stage_and_give_way_to_its_own():
         stages=[{"name": "a"}, {"name": "b", "overrides": {"alpha": 0.3}, "needs": ["a"]}],
     )
     assert [stage.overrides for stage in found.stages] == [{"alpha": 0.2, "gamma": 0.5}, {"alpha": 0.3, "gamma": 0.5}]
+
+
+def test_the_task_of_the_study_is_that_of_every_stage_that_names_none():
+    assert [stage.task for stage in study(task="match", stages=[A, {"name": "b", "task": "train"}]).stages] == [
+        "match",
+        "train",
+    ]
+    assert study(task="match").stages[0].task == "match"
+    assert study().stages[0].task == "train"
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ def complete(arguments: Sequence[str]) -> int:
         _offer(study_names())
         return 0
     config = load_command(name).CONFIG or OVERRIDES_OF[name]
+    rest = [word for word in rest[:-1] if "=" in word] + rest[-1:]  # Without the name of a run or a study.
     line = os.environ.get("COMP_LINE")
     try:
         if query:

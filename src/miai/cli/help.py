@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 110
 NARROW = 14
+MEDIUM = 22
 WIDE = 28
 
 
@@ -57,10 +58,9 @@ def show_command(name: str, command: ModuleType, words: list[str]) -> None:
     if command.CONFIG:
         lines += _configuration(command.CONFIG)
     if name in ("sweep", "report"):
-        from miai.runner.studies import study_names
-
-        lines += ["", f"Studies: {', '.join(study_names())}"]
-        lines += ["A study's overrides are those of its task: see miai train --help."]
+        lines += ["", "Studies:"]
+        lines += _studies()
+        lines += ["", "A study takes the overrides of its task: see miai train --help."]
     _say(lines)
 
 
@@ -104,6 +104,15 @@ def _choice(choice: Choice, path: str) -> Iterator[str]:
     yield from _entry(choice.name, choice.summary, WIDE, indent=6)
     options = [f"{path}.{option.path}={option.default}" for option in choice.options]
     yield from _wrapped(options, " " * WIDE)
+
+
+def _studies() -> Iterator[str]:
+    """Yield each study with its question."""
+    from miai.runner.options import summary
+    from miai.runner.studies import study_file, study_names
+
+    for name in study_names():
+        yield from _entry(name, summary(study_file(name)).removeprefix("Question: "), MEDIUM)
 
 
 def _study(name: str) -> Iterator[str]:

@@ -44,10 +44,10 @@ def run_hydra(config_name: str, arguments: Sequence[str], program: str | None = 
     _register_studies(config_name, arguments)
     composed = _Composed(config_name)
     run = hydra.main(config_path=str(project.shipped_conf()), config_name=config_name, version_base=VERSION_BASE)
-    with _as_hydra_expects([program or f"miai {config_name}", *arguments]), one_line_errors(config_name):
-        run(composed)()
     try:
         with one_line_errors(config_name):
+            with _as_hydra_expects([program or f"miai {config_name}", *arguments]):
+                run(composed)()
             composed.resolve()
         return composed.make_runs()
     except MiaiError:

@@ -2,10 +2,10 @@
 
 ```yaml
 question: Which of the four learns faster and better?
+task: train                          # the primary configuration, conf/train.yaml; a stage may name its own
 overrides: {opponent: random}        # of every stage
 stages:                              # or the keys of a single stage, directly
   - name: grid
-    task: train                      # the primary configuration, conf/train.yaml
     overrides: {num_games: 100000}
     grid: {algorithm: [mc, sarsa], alpha: [0.05, 0.1]}    # every combination
     cases:                           # or rows of overrides, each combined with the grid
@@ -103,14 +103,23 @@ def study_names() -> list[str]:
     return sorted({file.stem for folder in study_folders() for file in folder.glob("*.yaml")})
 
 
+def study_file(name: str) -> Path:
+    """Return the file of a study.
+
+    Raises:
+        MiaiError: no such study.
+    """
+    choose(name, study_names(), "study")
+    return next(file for folder in study_folders() if (file := folder / f"{name}.yaml").is_file())
+
+
 def load_study_file(name: str) -> Study:
     """Read a study.
 
     Raises:
         MiaiError: no such study, or its file says something that is not allowed; where, and what is.
     """
-    choose(name, study_names(), "study")
-    file = next(folder / f"{name}.yaml" for folder in study_folders() if (folder / f"{name}.yaml").is_file())
+    file = study_file(name)
     try:
         # OmegaConf reads YAML as Hydra does (1e-3 is a number), and refuses a key that stands twice.
         content = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
@@ -132,6 +141,7 @@ def parse_study(name: str, content: Mapping[str, Any]) -> Study:
     where = f"study {name}"
     content = dict(content)
     common = content.pop("overrides", {})
+    task = content.pop("task", "train")
     stages = content.pop("stages", None)
     if stages is None:
         stages = [{"name": MAIN_STAGE, **{key: content.pop(key) for key in STAGE_KEYS if key in content}}]
@@ -145,7 +155,7 @@ def parse_study(name: str, content: Mapping[str, Any]) -> Study:
         overrides = stage.get("overrides", {})
         if not isinstance(overrides, dict):
             raise MiaiError(f"{place}.overrides: expected keys with values, not {overrides!r}.")
-        stage = {**stage, "overrides": {**common, **overrides}}
+        stage = {"task": task, **stage, "overrides": {**common, **overrides}}
         stage["seeds"] = parse_seeds(stage.get("seeds", 1), f"{place}.seeds")
         if isinstance(stage.get("select"), dict):
             stage["select"] = validate(Select, stage["select"], f"{place}.select")

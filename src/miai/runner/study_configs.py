@@ -48,12 +48,17 @@ def register_studies(config_name: str, wanted: str | None = None) -> None:
         wanted: the name of the one that is asked for; by default, all.
 
     Raises:
-        MiaiError: the study's file cannot be read.
+        MiaiError: the file of the one that is wanted cannot be read.
     """
     for name in study_names():
         if wanted is not None and wanted.split(".")[0] != name:
             continue
-        study = load_study_file(name)
+        try:
+            study = load_study_file(name)
+        except MiaiError:
+            if wanted is not None:
+                raise
+            continue
         for part, stage, case in experiments_of(study):
             if stage.task == config_name:
                 node = stage_config(study, stage, case)

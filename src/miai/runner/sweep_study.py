@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from miai.errors import MiaiError
 from miai.runner.compose import composing
 from miai.runner.configured import jobs_of, run_configured, store_of
+from miai.runner.options import primary
 from miai.runner.overrides import spell, spell_value, split_sweeps
 from miai.runner.resume import Inputs, prepare
 from miai.runner.studies import Select, Stage, Study, expand
@@ -35,6 +37,7 @@ def sweep_study(study: Study, further: Sequence[str], console: Console) -> int:
         MiaiError: an override that is not allowed, a stage that does not compose. Nothing has been run then.
     """
     store = store_of(further)
+    store.location.mlruns.mkdir(parents=True, exist_ok=True)  # Where it cannot be, nothing can be kept either.
     plans = {stage.name: stage_jobs(study, stage, further) for stage in study.stages if stage.select is None}
     console.print(f"{study.name}: {study.question}", markup=False)
     incomplete: dict[str, int] = {}
@@ -67,6 +70,7 @@ def stage_jobs(study: Study, stage: Stage, further: Sequence[str], store: Store 
     for key in split_sweeps(further):
         if key in GIVEN:
             raise MiaiError(f"{key}: the study says it; it cannot be changed from the command line.")
+    own = _meant_for(stage, study, further)
     selected: Sequence[Mapping[str, Any]] = ({},)
     if stage.select is not None:
         if store is None:
@@ -75,8 +79,18 @@ def stage_jobs(study: Study, stage: Stage, further: Sequence[str], store: Store 
         selected = select_best(study.name, stage.select, stage_jobs(study, earlier, further, store), store)
     named = [spell("study", study.name), spell("stage", stage.name)]
     with composing(stage.task) as composer:
-        jobs = expand(stage, further, selected)
+        jobs = expand(stage, own, selected)
         return jobs_of([composer.compose([*job, *named]) for job in jobs], [" ".join(job) for job in jobs])
+
+
+def _meant_for(stage: Stage, study: Study, further: Sequence[str]) -> list[str]:
+    """Leave out what a stage's task has no option for, if another stage's task has: `num_games` in a tournament."""
+    tasks = {other.task for other in study.stages}
+    if len(tasks) == 1:
+        return list(further)
+    known = {task: primary(task).first_words() for task in tasks}
+    elsewhere = set().union(*known.values()) - known[stage.task]
+    return [text for text in further if re.split(r"[=.@]", text.lstrip("+~"), maxsplit=1)[0] not in elsewhere]
 
 
 def select_best(study: str, select: Select, jobs: Sequence[Job], store: Store) -> list[dict[str, Any]]:

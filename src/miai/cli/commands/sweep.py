@@ -31,5 +31,9 @@ def run(arguments: list[str]) -> int:
     out = console()
     code = sweep_study(study, further, out)
     if code == 0:
-        out.print(f"Complete. Figures and tables: {' '.join(['miai report', study.name, *further])}", markup=False)
+        out.print(
+            f"Complete. Figures and tables: {' '.join(['miai report', study.name, *further])}",
+            markup=False,
+            soft_wrap=True,
+        )
     return code
