@@ -34,9 +34,10 @@ static inline int64_t greedy_edge(int64_t first, int64_t last, const double *val
 
 static inline int64_t sample_edge(int64_t first, int64_t last, const double *accept, const uint32_t *alias,
                                   uint64_t *stream) {
-  const double scaled = uniform(stream) * (double)(last - first);
-  const int64_t column = (int64_t)scaled, edge = first + column;
-  return scaled - (double)column >= accept[edge] ? alias[edge] : edge;
+  const uint64_t scaled = (next_uint64(stream) >> 11) * (uint64_t)(last - first);
+  const int64_t edge = first + (int64_t)(scaled >> 53);
+  const double fraction = (double)(int64_t)(scaled & ((1ull << 53) - 1)) * (1.0 / 9007199254740992.0);
+  return fraction >= accept[edge] ? alias[edge] : edge;
 }
 
 static inline void update(double *values, int64_t *visits, int64_t entry, double target, double alpha) {

@@ -1,5 +1,7 @@
 """Random streams: against the published algorithm in plain integers, and statistically with fixed seeds."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -72,8 +74,20 @@ def test_whole_numbers_below(n):
     assert n == 1 or stats.chisquare(np.bincount(numbers, minlength=n)).pvalue > 0.001
 
 
+@pytest.mark.parametrize("n", [1, 2, 5, 9, rng.MAX_SPLIT])
+def test_a_number_is_split_into_whole_and_fraction(n):
+    stream, plain = rng.stream(5, "test"), rng.stream(5, "test").tolist()
+    for _ in range(2_000):
+        exact = Fraction(n * (plain_xoshiro(plain) >> 11), 2**53)
+        whole, fraction = rng.split(stream, n)
+        assert whole == exact.numerator // exact.denominator
+        assert fraction == float(exact - whole)
+
+
 @pytest.mark.parametrize("n", [1, 3, 5, 2**31 - 1, 2**32 - 1])
 def test_the_largest_draw_stays_below_n(n):
     # rotl(s0 + s3, 23) + s0 with s0 = 0 and s3 of ones alone is the largest number of 64 bits.
     assert rng.below(np.array([0, 1, 1, MASK], np.uint64), n) == n - 1
     assert rng.uniform(np.array([0, 1, 1, MASK], np.uint64)) == 1 - 2**-53
+    if n <= rng.MAX_SPLIT:
+        assert rng.split(np.array([0, 1, 1, MASK], np.uint64), n) == (n - 1, 1 - n * 2**-53)

@@ -11,12 +11,16 @@ import zlib
 
 import numpy as np
 
-from miai.compiled import Index, kernel
+from miai.compiled import Index, Number, kernel
 
 Stream = np.ndarray
 """uint64[4], never all zero."""
 
 _TO_UNIT = 1.0 / (1 << 53)
+_FRACTION = np.uint64((1 << 53) - 1)
+
+MAX_SPLIT = 1 << 11
+"""The largest n of `split`: 53 bits times n fit into 64."""
 
 
 def stream(seed: int, role: str) -> Stream:
@@ -66,3 +70,14 @@ def below(state: np.ndarray, n: Index) -> Index:
     Lemire's multiplication without the rejection: the bias is below n / 2⁵³, far under what any run here can see.
     """
     return np.int64(np.float64(next_uint64(state) >> np.uint64(11)) * _TO_UNIT * n)
+
+
+@kernel
+def split(state: np.ndarray, n: Index) -> tuple[Index, Number]:
+    """Draw the whole part and the fraction of n · u, u from [0, 1) of 53 bits, for 0 < n ≤ `MAX_SPLIT`.
+
+    The whole part is a number from 0 to n − 1, the fraction one from [0, 1). In whole numbers it is exact, and what
+    waits for the whole part gets it sooner than by floats.
+    """
+    product = (next_uint64(state) >> np.uint64(11)) * np.uint64(n)
+    return np.int64(product >> np.uint64(53)), np.float64(product & _FRACTION) * _TO_UNIT

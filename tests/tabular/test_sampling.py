@@ -43,6 +43,12 @@ def test_policies_of_tictactoe(policy_of):
     )
 
 
+def test_too_many_moves_are_refused():
+    edge_start = np.array([0, 1, rng.MAX_SPLIT + 2], np.uint32)
+    with pytest.raises(ValueError, match=r"at most 2048 moves .* not 2049"):
+        alias_table(edge_start, np.ones(rng.MAX_SPLIT + 2))
+
+
 def test_draws_follow_the_policy():
     policy = np.array([0.5, 0.0, 0.2, 0.05, 0.25, 0.7, 0.3])
     table = alias_table(np.array([0, 5, 7], np.uint32), policy)

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from miai.compiled import Index, kernel
-from miai.rng import uniform
+from miai.rng import MAX_SPLIT, split
 
 
 class AliasTable(NamedTuple):
@@ -21,7 +21,14 @@ class AliasTable(NamedTuple):
 
 
 def alias_table(edge_start: np.ndarray, policy: np.ndarray) -> AliasTable:
-    """Prepare a policy, float64[E] of probabilities that sum to 1 in each state, for sampling."""
+    """Prepare a policy, float64[E] of probabilities that sum to 1 in each state, for sampling.
+
+    Raises:
+        ValueError: a state has more than `rng.MAX_SPLIT` moves.
+    """
+    most = int(np.diff(edge_start).max())
+    if most > MAX_SPLIT:
+        raise ValueError(f"at most {MAX_SPLIT} moves of a state can be sampled from, not {most}")
     accept = np.ones(len(policy))
     alias = np.arange(len(policy), dtype=np.uint32)
     _fill(edge_start, policy, accept, alias)
@@ -69,9 +76,8 @@ def sample_edge(first: Index, last: Index, opponent: AliasTable, stream: np.ndar
     `stream`.
     """
     accept, alias = opponent
-    scaled = uniform(stream) * (last - first)
-    column = np.int64(scaled)
+    column, fraction = split(stream, last - first)
     edge = first + column
-    if scaled - column >= accept[np.uint64(edge)]:
+    if fraction >= accept[np.uint64(edge)]:
         edge = np.int64(alias[np.uint64(edge)])
     return edge
