@@ -21,6 +21,7 @@ class PlainMnk:
     def __init__(self, rows: int, cols: int, k: int) -> None:
         self.rows, self.cols, self.k = rows, cols, k
         self.start = "." * (rows * cols)
+        self._results: dict[str, str | None] = {}
 
     def has_line(self, board: str, mark: str) -> bool:
         for row in range(self.rows):
@@ -36,10 +37,10 @@ class PlainMnk:
 
     def result(self, board: str) -> str | None:
         """X or O for the winner, = for a draw, None while the game goes on."""
-        for mark in "XO":
-            if self.has_line(board, mark):
-                return mark
-        return None if "." in board else "="
+        if board not in self._results:
+            won = [mark for mark in "XO" if self.has_line(board, mark)]
+            self._results[board] = won[0] if won else None if "." in board else "="
+        return self._results[board]
 
     def moves(self, board: str) -> list[int]:
         return [] if self.result(board) else [cell for cell, mark in enumerate(board) if mark == "."]

@@ -86,9 +86,7 @@ class TrainSettings:
         """
         numbers = {name: config[name] for name in _number_names() if name in config}
         numbers["test.games"] = config["test"]["games"]
-        checked_numbers = validate(
-            _Numbers, numbers, ""
-        )  # First: schedules refer to alpha.
+        checked_numbers = validate(_Numbers, numbers, "")  # First: schedules refer to alpha.
         settings = cls(
             game=dict(config["game"]),
             algorithm=validate(Algorithm, config["algorithm"], "algorithm"),
