@@ -26,7 +26,9 @@ class Done:
     seconds: float
     """Of the wall clock."""
     memory: int
-    """The most bytes that the process and its children held together (shared pages once for each), by samples."""
+    """The most bytes that the process and its children held together, by samples. Shared pages count once, where the
+    system can tell (Linux); elsewhere once for each.
+    """
 
 
 class Project:
@@ -84,11 +86,16 @@ class _Memory(threading.Thread):
         while not self._stopped.wait(0.1):
             try:
                 root = psutil.Process(self._pid)
-                held = sum(process.memory_info().rss for process in (root, *root.children(recursive=True)))
-            except psutil.NoSuchProcess:
+                held = sum(_held(process) for process in (root, *root.children(recursive=True)))
+            except psutil.Error:  # one of them has just ended
                 continue
             self.most = max(self.most, held)
 
     def stop(self) -> None:
         self._stopped.set()
         self.join()
+
+
+def _held(process: psutil.Process) -> int:
+    memory = process.memory_full_info()
+    return getattr(memory, "pss", memory.rss)
