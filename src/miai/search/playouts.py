@@ -1,7 +1,7 @@
 """Playouts: a Go game played to its end by a simple policy, as the leaf evaluation of a search.
 
-A playout ends when both players pass in turn, or after `MOVES_PER_POINT` · N² moves (pitfall: without superko a playout
-could cycle for ever). A player passes only if it has no sensible move: legal, and not in a one-point eye of its own.
+A playout ends when both players pass in turn, or after `MOVES_PER_POINT` · N² moves: without superko it could cycle for
+ever. A player passes only if it has no sensible move: legal, and not in a one-point eye of its own.
 """
 
 from __future__ import annotations
@@ -38,6 +38,16 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 @inlined
+def _exchange(cells: np.ndarray, i: np.uint64, j: np.uint64) -> None:
+    """Exchange places i and j of the list of empty points; `cells` is modified in place."""
+    v, w = np.uint64(cells[EMPTIES + i]), np.uint64(cells[EMPTIES + j])
+    cells[EMPTIES + i] = w
+    cells[WHERE + w] = i
+    cells[EMPTIES + j] = v
+    cells[WHERE + v] = j
+
+
+@inlined
 def uniform_move(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rng: np.ndarray) -> np.uint64:
     """Draw a sensible move, each with the same probability, or `PASS_POINT` if there is none.
 
@@ -52,11 +62,7 @@ def uniform_move(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rn
         if v != ko and is_sensible(cells, liberties, v, colour):
             return v
         left -= _ONE
-        other = np.uint64(cells[EMPTIES + left])
-        cells[EMPTIES + drawn] = other
-        cells[WHERE + other] = drawn
-        cells[EMPTIES + left] = v
-        cells[WHERE + v] = left
+        _exchange(cells, drawn, left)
     return PASS_POINT
 
 
@@ -74,11 +80,7 @@ def careful_move(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rn
                 return v
             reserve = v
         left -= _ONE
-        other = np.uint64(cells[EMPTIES + left])
-        cells[EMPTIES + drawn] = other
-        cells[WHERE + other] = drawn
-        cells[EMPTIES + left] = v
-        cells[WHERE + v] = left
+        _exchange(cells, drawn, left)
     return reserve
 
 
