@@ -104,3 +104,22 @@ def test_importing_the_package_is_enough_and_quick():
     )
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+
+
+def test_a_home_that_cannot_be_written_leaves_no_kernels_behind(tmp_path):
+    home = tmp_path / "home"
+    home.write_text("a file where a folder should be")
+    program = "import os, miai; print(os.environ['NUMBA_CACHE_DIR'], os.path.isdir(os.environ['NUMBA_CACHE_DIR']))"
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+    }
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        env={**environment, "HOME": str(home)},
+        capture_output=True,
+        text=True,
+    )
+    folder, existed = told.stdout.split()
+    assert existed == "True"
+    assert not Path(folder).exists()

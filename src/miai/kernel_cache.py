@@ -8,10 +8,12 @@ Numba's version. An edit means a new folder, never a stale kernel.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
 import shutil
+import tempfile
 import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -53,7 +55,12 @@ def use_versioned_cache() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
     except OSError:
-        return  # A home that cannot be written: kernels are compiled anew at each start, which is slow but right.
+        # A home that cannot be written: kernels are compiled anew at each start, which is slow but right. Left to itself,
+        # Numba would keep them beside the sources, where a stale callee goes unnoticed.
+        passing = tempfile.mkdtemp(prefix="miai-kernels-")
+        atexit.register(shutil.rmtree, passing, ignore_errors=True)
+        os.environ["NUMBA_CACHE_DIR"] = passing
+        return
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
     oldest = time.time() - STALE_AFTER_DAYS * 86_400
     for other in parent.iterdir():
