@@ -55,8 +55,8 @@ def use_versioned_cache() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
     except OSError:
-        # A home that cannot be written: kernels are compiled anew at each start, which is slow but right. Left to itself,
-        # Numba would keep them beside the sources, where a stale callee goes unnoticed.
+        # A home that cannot be written: kernels are compiled anew at each start, which is slow but right. Left to
+        # itself, Numba would keep them beside the sources, where a stale callee goes unnoticed.
         passing = tempfile.mkdtemp(prefix="miai-kernels-")
         atexit.register(shutil.rmtree, passing, ignore_errors=True)
         os.environ["NUMBA_CACHE_DIR"] = passing
