@@ -18,6 +18,8 @@ from miai.report.selection import Selection
 from miai.report.spec import ReportSpec
 
 from .invented import study, write_table
+from .invented_matches import LADDER, SWEPT, TOURNAMENT
+from .invented_matches import study as matches
 
 FOLDER = Path(figures.__file__).parent
 EXACT = dict.fromkeys(range(9), 0.7)
@@ -57,6 +59,18 @@ def selection_for(name: str, tables) -> Selection:
             return select(study({}, artifact=tables, **small), exact=lambda parameters, after: EXACT)
 
 
+def of_games(name: str, folder: Path) -> Selection | None:
+    """A small section of games between players, if figure `name` is one of these."""
+    match name:
+        case "strength":
+            return select(matches(folder, SWEPT), compare="player.name", sweep="player.num_simulations")
+        case "match_scores":
+            return select(matches(folder, SWEPT), compare="player.label")
+        case "elo_ladder" | "win_matrix":
+            return select(matches(folder, [TOURNAMENT], LADDER), compare="task")
+    return None
+
+
 def image_of(figure: Figure) -> np.ndarray:
     figure.canvas.draw()
     return np.asarray(figure.canvas.buffer_rgba())
@@ -78,8 +92,8 @@ def test_every_file_is_a_figure():
 
 
 @pytest.mark.parametrize("name", sorted(figures.kinds()))
-def test_every_figure_draws_itself_and_says_what_it_shows(name, tables):
-    kind, selection = figures.kinds()[name], selection_for(name, tables)
+def test_every_figure_draws_itself_and_says_what_it_shows(name, tables, tmp_path):
+    kind, selection = figures.kinds()[name], of_games(name, tmp_path) or selection_for(name, tables)
     options = kind.options()
     before = dict(mpl.rcParams)
     assert kind.applies(selection, options) is None

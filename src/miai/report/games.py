@@ -7,7 +7,6 @@ A game is what is counted, so intervals are over games, not over runs.
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from miai.arena.summary import Tally
 from miai.ratings import PairScore
 from miai.report.grouping import Facet, Group, plain
+from miai.report.metrics import PLAYER
 from miai.report.selection import Selection
 
 GAMES = "match/games"
@@ -141,24 +141,7 @@ def tallies(scores: Iterable[PairScore]) -> dict[tuple[str, str], Tally]:
 
 def player_label(selection: Selection, name: str) -> str:
     """Return how a player's name is written: `uct num_simulations=1000` as UCT, 1,000 simulations."""
-    if name in selection.labels:
-        return selection.labels[name]
-    kind, *options = name.split(" ")
-    label = selection.value("player.name", kind)
-    if not options or not all(re.fullmatch(r"\w+=[^\s=]+", option) for option in options):
-        return label if not options else " ".join([label, *options])
-    words = []
-    for option in options:
-        key, _, value = option.partition("=")
-        words.append(_option(selection, key, value))
-    return ", ".join([label, *words])
-
-
-def _option(selection: Selection, key: str, value: str) -> str:
-    if key == "num_simulations" and value.isdigit():
-        return f"{int(value):,} simulations"
-    name = selection.parameter(f"player.{key}")
-    return name if value == "true" else f"{name} {value}"
+    return selection.value(PLAYER, name)
 
 
 def against(selection: Selection, given: str | None) -> str:

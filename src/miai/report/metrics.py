@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -120,6 +121,8 @@ VALUES = {
     "gnugo": "GNU Go",
     "perfect": "perfect play",
 }
+PLAYER = "player.label"
+"""The parameter that names a match's first player, by its kind and what differs from the kind's defaults."""
 SEAT_VALUES = {"first": "X (first)", "second": "O (second)", "both": "both seats"}
 
 
@@ -177,9 +180,27 @@ def value_label(parameter: str, value: object, labels: Mapping[str, str] | None 
     text = str(value)
     if labels and text in labels:
         return labels[text]
+    if parameter in (PLAYER, "opponent.label"):
+        return _player(text, labels)
     if parameter == "seat":
         return SEAT_VALUES.get(text, text)
     return VALUES.get(text, text.replace("_", " "))
+
+
+def _player(name: str, labels: Mapping[str, str] | None) -> str:
+    """Write `uct num_simulations=1000 rave=true` as UCT, 1,000 simulations, RAVE; a name that was given as it is."""
+    kind, *options = name.split(" ")
+    if any(not re.fullmatch(r"\w+=[^\s=]+", option) for option in options):
+        return name
+    words = [value_label("player.name", kind, labels)]
+    for option in options:
+        key, _, value = option.partition("=")
+        word = parameter_label(f"player.{key}", labels)
+        if key == "num_simulations" and value.isdigit():
+            words.append(f"{int(value):,} simulations")
+        else:
+            words.append(word if value == "true" else f"{word} {value}")
+    return ", ".join(words)
 
 
 def number(value: float, digits: int) -> str:

@@ -62,15 +62,20 @@ class Selection:
         self.data, self.section, self.labels = data, section, dict(labels or {})
         self.exact = exact
         where = f"report of {data.study!r}" + (f", section {section.title!r}" if section.title else "")
-        for name in (*section.compare, *filter(None, (section.facet, section.sweep)), *section.where):
-            choose(name, data.parameters, f"{where}: parameter")
-        self.runs = keep_runs(data, section, where)
+        named = (*section.compare, *filter(None, (section.facet, section.sweep)), *section.where)
+        if section.stages and "stage" in data.parameters and not data.runs["stage"].isin(section.stages).any():
+            # Nobody knows yet which parameters the runs of these stages will have.
+            self.runs = data.runs.iloc[:0].reindex(columns=list(dict.fromkeys([*data.runs.columns, *named])))
+        else:
+            for name in named:
+                choose(name, data.parameters, f"{where}: parameter")
+            self.runs = keep_runs(data, section, where)
         self._notes: dict[str, None] = {}
         self._kept: dict[tuple, Any] = {}
         self._keys = list(zip(*(plain(self.runs[name]) for name in section.compare), strict=True))
         self._facet_values = plain(self.runs[section.facet]) if section.facet else [None] * len(self.runs)
         self._sweep_values = plain(self.runs[section.sweep]) if section.sweep else [None] * len(self.runs)
-        everywhere = [set(plain(data.runs[name])) for name in section.compare]
+        everywhere = [set(plain(data.runs[name])) if name in data.runs else set() for name in section.compare]
         self.groups = make_groups(section.compare, self._keys, everywhere, self._name)
         self.facets = tuple(
             Facet(

@@ -94,7 +94,7 @@ def _ticks(ax: Any, selection: Selection, sweep: np.ndarray) -> None:
     if len(sweep) <= 9:
         ax.set_xticks(sweep, [selection.value(selection.section.sweep or "", value) for value in sweep])
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.tick_params(axis="x", rotation=45 if len(sweep) > 6 else 0)
+        ax.tick_params(axis="x", rotation=45 if len(sweep) > 7 else 0)
 
 
 def _table(selection: Selection) -> tuple[Table, int, int]:
