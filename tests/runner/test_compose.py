@@ -42,6 +42,11 @@ def test_a_configuration_that_is_written_in_terms_of_the_seed(own_conf):
     assert runs == ["table-1.npz", "table-2.npz"]
 
 
+def test_a_configuration_without_a_seed():
+    with pytest.raises(MiaiError, match=r"^seed: there is no such option"):
+        compose_one("sync", ["seed=3"])
+
+
 def test_jobs_do_not_share_what_a_caller_may_set():
     with composing("train") as composer:
         first, second = composer.compose(["seed=1"]), composer.compose(["seed=2"])

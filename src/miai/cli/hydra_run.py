@@ -173,6 +173,7 @@ def _run_single(job: Job, console: Any) -> Outcome:
     """Make one run, with a live bar, and close with a table."""
     from rich import progress
 
+    from miai.cli.terminal import say
     from miai.runner import run_one
     from miai.runner.configured import HowToRun, location_of
 
@@ -190,7 +191,7 @@ def _run_single(job: Job, console: Any) -> Outcome:
             job,
             location_of(job.config),
             workers=HowToRun.of(job.config).workers,
-            tell=lambda line: console.print(line, markup=False),
+            tell=lambda line: say(console, line),
             on_progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     _show(outcome, console)
@@ -200,21 +201,21 @@ def _run_single(job: Job, console: Any) -> Outcome:
 def _show(outcome: Outcome, console: Any) -> None:
     from rich.table import Table
 
-    from miai.cli.terminal import show_number
+    from miai.cli.terminal import say, show_metric
 
     if outcome.status != "finished":
-        console.print(f"{outcome.name}: {outcome.status}. {outcome.reason}", style="red", markup=False, soft_wrap=True)
+        say(console, f"{outcome.name}: {outcome.status}. {outcome.reason}", style="red")
         if outcome.log:
-            console.print(f"The log: {outcome.log}", markup=False, soft_wrap=True)
+            say(console, f"The log: {outcome.log}")
         return
     if outcome.conclusion:
-        console.print(f"{outcome.name}  ({outcome.seconds:.1f} s)", markup=False)
-        console.print(outcome.conclusion, markup=False, soft_wrap=True)
-        console.print(f"Run {outcome.run_id}", markup=False)
+        say(console, f"{outcome.name}  ({outcome.seconds:.1f} s)")
+        say(console, outcome.conclusion)
+        say(console, f"Run {outcome.run_id}")
         return
     table = Table("metric", "at the end", title=f"{outcome.name}  ({outcome.seconds:.1f} s)", title_justify="left")
     table.columns[1].justify = "right"
     for name, value in outcome.final.items():
-        table.add_row(name, show_number(value))
+        table.add_row(name, show_metric(name, value))
     console.print(table)
-    console.print(f"Run {outcome.run_id}", markup=False)
+    say(console, f"Run {outcome.run_id}")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from rich.console import Console
 
+COUNTS = ("table/", "test/")
+"""How the names of metrics begin that count something."""
+
 PLAIN_WIDTH = 120
 """Columns where the output is no terminal, so that tables in logs are not squeezed to 80."""
 
@@ -14,6 +17,11 @@ def console() -> Console:
     return made if made.is_terminal else Console(highlight=False, width=PLAIN_WIDTH)
 
 
-def show_number(value: float) -> str:
-    """Write a metric: whole numbers plainly, others with six decimals."""
-    return f"{value:,.0f}" if float(value).is_integer() and abs(value) >= 1 else f"{value:.6f}"
+def say(out: Console, text: str, style: str | None = None) -> None:
+    """Print a text as it is: nothing in it is markup, and the terminal wraps it where it has to."""
+    out.print(text, style=style, markup=False, soft_wrap=True)
+
+
+def show_metric(name: str, value: float) -> str:
+    """Write a metric: what is counted as a whole number, everything else with six decimals."""
+    return f"{value:,.0f}" if name.startswith(COUNTS) else f"{value:.6f}"

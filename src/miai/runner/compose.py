@@ -81,7 +81,7 @@ class Composer:
                 return plain(self._compose_base(list(overrides)))
             if others not in self._bases:
                 config = self._compose_base(list(others))
-                self._bases[others] = None if _depends_on_seed(config) else plain(config)
+                self._bases[others] = plain(config) if "seed" in config and not _depends_on_seed(config) else None
             base = self._bases[others]
             if base is None:
                 return plain(self._compose_base(list(overrides)))

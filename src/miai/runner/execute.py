@@ -89,8 +89,10 @@ def run_one(
     """
     store = Store(location, tell)
     clean_up(location)
-    with contextlib.suppress(StoreUnreachableError):
+    try:
         store.close_dead_runs()
+    except StoreUnreachableError as error:
+        store.tell_kept(str(error))
     ready = prepare(job, Inputs(store), time.time())
     with stopping.listening():
         outcome = execute(

@@ -63,7 +63,7 @@ def measure(path: Any, opponent: Any, tables: Any, games: int, seed: int) -> dic
 def _show(rows: dict[str, dict[str, float]], opponent: str, games: int) -> None:
     from rich.table import Table
 
-    from miai.cli.terminal import console, show_number
+    from miai.cli.terminal import console
 
     seats = {"first": "X, first", "second": "O, second"}
     table = Table("", *(seats[seat] for seat in rows), title=f"against {opponent}", title_justify="left")
@@ -71,8 +71,9 @@ def _show(rows: dict[str, dict[str, float]], opponent: str, games: int) -> None:
         column.justify = "right"
     exact = ("win", "draw", "loss", "value", "best_value", "optimality_gap", "exploitability")
     for name in exact:
-        table.add_row(f"{name} (exact)", *(show_number(row[name]) for row in rows.values()))
-    table.add_section()
-    for name in ("wins", "draws", "losses", "distinct_games"):
-        table.add_row(f"{name} of {games:,} games", *(f"{row[name]:,}" for row in rows.values()))
+        table.add_row(f"{name} (exact)", *(f"{row[name]:.6f}" for row in rows.values()))
+    if games:
+        table.add_section()
+        for name in ("wins", "draws", "losses", "distinct_games"):
+            table.add_row(f"{name} of {games:,} games", *(f"{row[name]:,}" for row in rows.values()))
     console().print(table)

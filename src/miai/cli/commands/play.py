@@ -23,7 +23,7 @@ TRAINED_FOR_PLAY = ("algorithm=afterstate", "opponent=mixture", "num_games=20000
 def run(arguments: list[str]) -> int:
     from miai.cli.arguments import table_path, text, whole_number, with_run
     from miai.cli.playing import TerminalGame
-    from miai.cli.terminal import console
+    from miai.cli.terminal import console, say
     from miai.players.human import ask_on_terminal
     from miai.runner.compose import compose_one
     from miai.runner.configured import location_of
@@ -42,16 +42,17 @@ def run(arguments: list[str]) -> int:
         raise MiaiError(
             f"human_seat: this table has learnt the {table.meta.seat} seat, so you take the other: human_seat={agent}."
         )
-    return TerminalGame(table, human, seed, lambda line: out.print(line, markup=False), ask_on_terminal).play()
+    return TerminalGame(table, human, seed, lambda line: say(out, line), ask_on_terminal).play()
 
 
 def _train(store: Store, config: dict[str, Any], agent: str, out: Any) -> Path:
     """Train a table for this seat, or find the one that was trained for an earlier game."""
+    from miai.cli.terminal import say
     from miai.runner import run_jobs
     from miai.runner.compose import compose_one
     from miai.runner.configured import job_of
 
-    out.print(f"No run was named, so a table is trained for the {agent} seat.", markup=False)
+    say(out, f"No run was named, so a table is trained for the {agent} seat.")
     settings = compose_one("train", [*TRAINED_FOR_PLAY, f"seat={agent}"])
     settings["tracking"] = config["tracking"]
     result = run_jobs([job_of(settings)], store.location, launcher="serial", console=None)

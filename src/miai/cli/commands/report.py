@@ -29,7 +29,7 @@ EXAMPLES = ("miai report td_comparison", "miai report td_comparison num_games=20
 def run(arguments: list[str]) -> int:
     from miai.cli.arguments import flag, with_study
     from miai.cli.exact_values import exact_values
-    from miai.cli.terminal import console
+    from miai.cli.terminal import console, say
     from miai.report.build import build_report
     from miai.report.spec import ReportSpec
     from miai.runner.compose import compose_one
@@ -50,10 +50,10 @@ def run(arguments: list[str]) -> int:
     result = build_report(data, spec, project.reports() / study.name, command, exact=exact_values, force=force)
     out = console()
     for note in result.notes:
-        out.print(f"note: {note}", markup=False)
+        say(out, f"note: {note}")
     state = "up to date" if result.up_to_date else "drawn"
-    out.print(f"{study.name}: {len(data.runs):,} runs, {len(result.files)} files {state}.", markup=False)
-    out.print(f"{result.page}", markup=False, soft_wrap=True)
+    say(out, f"{study.name}: {len(data.runs):,} runs, {len(result.files)} files {state}.")
+    say(out, f"{result.page}")
     if not result.up_to_date:
         _track(store, study.name, result)
     return 0

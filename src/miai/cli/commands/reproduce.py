@@ -14,7 +14,7 @@ EXAMPLES = ("miai reproduce RUN_ID",)
 
 def run(arguments: list[str]) -> int:
     from miai.cli.arguments import text, with_run
-    from miai.cli.terminal import console
+    from miai.cli.terminal import console, say
     from miai.runner.compose import compose_one
     from miai.runner.configured import location_of
     from miai.runner.replay import replay
@@ -23,7 +23,7 @@ def run(arguments: list[str]) -> int:
     config = compose_one(CONFIG, with_run(arguments))
     result = replay(Store(location_of(config)), text(config, "run"))
     out = console()
-    out.print(f"{result.name}: {result.verdict}", markup=False)
+    say(out, f"{result.name}: {result.verdict}")
     for line in result.details:
-        out.print(f"  {line}", markup=False)
+        say(out, f"  {line}")
     return 0 if result.same else 1

@@ -6,6 +6,8 @@ sweep in turn: alpha=0.1,0.2. miai sweep STUDY --help shows the study.
 
 from __future__ import annotations
 
+import shlex
+
 CONFIG = None
 EXAMPLES = (
     "miai sweep td_comparison",
@@ -17,7 +19,7 @@ EXAMPLES = (
 
 def run(arguments: list[str]) -> int:
     from miai.cli.arguments import with_study
-    from miai.cli.terminal import console
+    from miai.cli.terminal import console, say
     from miai.runner import start_early
     from miai.runner.studies import load_study_file
     from miai.runner.task import tasks
@@ -31,9 +33,5 @@ def run(arguments: list[str]) -> int:
     out = console()
     code = sweep_study(study, further, out)
     if code == 0:
-        out.print(
-            f"Complete. Figures and tables: {' '.join(['miai report', study.name, *further])}",
-            markup=False,
-            soft_wrap=True,
-        )
+        say(out, f"Complete. Figures and tables: {shlex.join(['miai', 'report', study.name, *further])}")
     return code

@@ -11,7 +11,7 @@ EXAMPLES = ("miai sync", "miai sync tracking.uri=http://127.0.0.1:5000 adopt=tru
 
 def run(arguments: list[str]) -> int:
     from miai.cli.arguments import flag
-    from miai.cli.terminal import console
+    from miai.cli.terminal import console, say
     from miai.runner.compose import compose_one
     from miai.runner.configured import location_of
     from miai.tracking import Store, sync
@@ -20,8 +20,8 @@ def run(arguments: list[str]) -> int:
     report = sync(Store(location_of(config)), adopt=flag(config, "adopt"))
     out = console()
     for key, reason in report.failed.items():
-        out.print(f"not uploaded: {key}: {reason}", markup=False)
+        say(out, f"not uploaded: {key}: {reason}")
     for key, uri in report.elsewhere.items():
-        out.print(f"left alone: {key} is meant for {uri}; name it with tracking.uri= to upload it there", markup=False)
-    out.print(f"{len(report.uploaded)} runs uploaded.", markup=False)
+        say(out, f"left alone: {key} is meant for {uri}; name it with tracking.uri= to upload it there")
+    say(out, f"{len(report.uploaded)} runs uploaded.")
     return 1 if report.failed else 0

@@ -18,7 +18,7 @@ PORTS_TRIED = 100
 
 
 def run(arguments: list[str]) -> int:
-    from miai.cli.terminal import console
+    from miai.cli.terminal import console, say
     from miai.runner.compose import compose_one
     from miai.runner.configured import location_of
     from miai.tracking import Store
@@ -27,10 +27,10 @@ def run(arguments: list[str]) -> int:
     port = _free_port() if config["port"] is None else _asked(config)
     location = location_of(config)
     if location.uri.startswith("http"):
-        console().print(f"The store is a server; its UI is at {location.shown}", markup=False)
+        say(console(), f"The store is a server; its UI is at {location.shown}")
         return 0
     Store(location).experiments()  # Creates a store that is not there yet, and refuses one that cannot be reached.
-    console().print(f"MLflow's UI: http://{HOST}:{port}  (Ctrl-C ends it)", markup=False)
+    say(console(), f"MLflow's UI: http://{HOST}:{port}  (Ctrl-C ends it)")
     os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", location.uri, "--host", HOST]
