@@ -1,4 +1,4 @@
-"""Points per game of several players against common opponents, with intervals over games."""
+"""Points per game of several players against common opponents, the best on top, with intervals over games."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from miai.report import games, style
 from miai.report.figures import Drawing, FigureKind
-from miai.report.grouping import Facet
+from miai.report.grouping import Facet, Group
 from miai.report.selection import Selection
 from miai.report.tables import Table
 
@@ -35,8 +35,9 @@ def draw(selection: Selection, options: Options) -> Drawing:
     rows, columns = style.grid_of(len(selection.facets), 2)
     figure, axes = style.panels(rows, columns, max(1.5, 0.75 + 0.33 * len(selection.groups)), sharex=True, sharey=True)
     with_faults = False
+    groups = _by_score(selection)
     for ax, facet in zip(axes.flat, selection.facets, strict=False):
-        with_faults |= _panel(selection, facet, ax)
+        with_faults |= _panel(selection, groups, facet, ax)
         ax.set_title(facet.label)
     for ax in axes.flat[len(selection.facets) :]:
         ax.remove()
@@ -47,14 +48,24 @@ def draw(selection: Selection, options: Options) -> Drawing:
         f"Points a game against {games.against(selection, options.against)}, a draw being half a point, seats swapped. "
         f"Bar: 95 % Wilson interval over games.{hollow}"
     )
-    return Drawing(figure, caption, _table(selection))
+    return Drawing(figure, caption, _table(selection, groups))
 
 
-def _panel(selection: Selection, facet: Facet, ax: Any) -> bool:
+def _by_score(selection: Selection) -> list[Group]:
+    """Return the groups in order of their score in the first facet that they have games in."""
+
+    def score(group: Group) -> float:
+        cells = (games.counts(selection, group, facet) for facet in selection.facets)
+        return next((-cell.tally.score for cell in cells if cell is not None), 0.0)
+
+    return sorted(selection.groups, key=score)
+
+
+def _panel(selection: Selection, groups: list[Group], facet: Facet, ax: Any) -> bool:
     """Draw a panel; return whether a game in it ended by a fault."""
     with_faults = False
     ax.axvline(0.5, color=style.FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    for place, group in enumerate(selection.groups):
+    for place, group in enumerate(groups):
         cell = games.counts(selection, group, facet)
         if cell is None:
             continue
@@ -84,8 +95,8 @@ def _panel(selection: Selection, facet: Facet, ax: Any) -> bool:
             fontsize=7,
             color="#5a5a5a",
         )
-    ax.set_yticks(range(len(selection.groups)), [group.label for group in selection.groups])
-    ax.set_ylim(len(selection.groups) - 0.5, -0.5)
+    ax.set_yticks(range(len(groups)), [group.label for group in groups])
+    ax.set_ylim(len(groups) - 0.5, -0.5)
     ax.set_xlim(-0.02, 1.02)
     ax.grid(visible=True, axis="x")
     ax.grid(visible=False, axis="y")
@@ -93,13 +104,13 @@ def _panel(selection: Selection, facet: Facet, ax: Any) -> bool:
     return with_faults
 
 
-def _table(selection: Selection) -> Table:
+def _table(selection: Selection, groups: list[Group]) -> Table:
     section = selection.section
     columns = [selection.parameter(section.facet)] if section.facet else []
     columns += [selection.compared, *games.COLUMNS]
     rows, records = [], []
     for facet in selection.facets:
-        for group in selection.groups:
+        for group in groups:
             cell = games.counts(selection, group, facet)
             if cell is None:
                 continue
