@@ -7,14 +7,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from miai.errors import MiaiError
+from miai.errors import MiaiError, choose
 from miai.runner.compose import composing
 from miai.runner.configured import jobs_of, run_configured, store_of
 from miai.runner.options import primary
 from miai.runner.overrides import spell, spell_value, split_sweeps
 from miai.runner.resume import Inputs, prepare
 from miai.runner.studies import Select, Stage, Study, expand
-from miai.runner.task import Job
+from miai.runner.task import Job, tasks
 from miai.tracking import FINISHED, RunRecord, Store
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def stage_jobs(study: Study, stage: Stage, further: Sequence[str], store: Store 
     for key in split_sweeps(further):
         if key in GIVEN:
             raise MiaiError(f"{key}: the study says it; it cannot be changed from the command line.")
+    for other in study.stages:
+        choose(other.task, tasks(), f"study {study.name}, stage {other.name}: task")
     own = _meant_for(stage, study, further)
     selected: Sequence[Mapping[str, Any]] = ({},)
     if stage.select is not None:
@@ -85,10 +87,10 @@ def stage_jobs(study: Study, stage: Stage, further: Sequence[str], store: Store 
 
 def _meant_for(stage: Stage, study: Study, further: Sequence[str]) -> list[str]:
     """Leave out what a stage's task has no option for, if another stage's task has: `num_games` in a tournament."""
-    tasks = {other.task for other in study.stages}
-    if len(tasks) == 1:
+    names = {other.task for other in study.stages}
+    if len(names) == 1:
         return list(further)
-    known = {task: primary(task).first_words() for task in tasks}
+    known = {name: primary(name).first_words() for name in names}
     elsewhere = set().union(*known.values()) - known[stage.task]
     return [text for text in further if re.split(r"[=.@]", text.lstrip("+~"), maxsplit=1)[0] not in elsewhere]
 

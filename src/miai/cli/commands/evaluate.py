@@ -1,6 +1,7 @@
 """Measure a saved table against any opponent, exactly and by sampled games.
 
-RUN is a run's id (or its beginning), its name where only one has it, or the path of a table.npz.
+RUN is a run's id (or its beginning); its name, where only one has it; STUDY/NAME, the newest of that name in a study;
+or the path of a table.npz.
 """
 
 from __future__ import annotations

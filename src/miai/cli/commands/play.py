@@ -1,7 +1,9 @@
 """Play against a trained table in the terminal.
 
-RUN is a run's id (or its beginning), its name where only one has it, or the path of a table.npz. Without one, a table
-is trained first, which takes some seconds. During the game: a move as row,column; undo; hint; values; help; quit.
+RUN is a run's id (or its beginning); its name, where only one has it; STUDY/NAME, the newest of that name in a study;
+or the path of a table.npz. Without RUN, a table is trained first, which takes some seconds.
+
+During the game: a move as row,column; undo; hint; values; help; quit.
 """
 
 from __future__ import annotations

@@ -89,12 +89,11 @@ def _planned(study: Study, further: list[str], store: Store) -> tuple[dict[str, 
     for stage in study.stages:
         try:
             jobs = stage_jobs(study, stage, further, store)
+            planned |= {prepare(job, inputs, time.time()).fingerprint: job.name for job in jobs}
         except MiaiError as error:
-            if stage.select is None:
+            if not stage.needed:
                 raise
             notes.append(f"Stage {stage.name} is left out. {error}")
-            continue
-        planned |= {prepare(job, inputs, time.time()).fingerprint: job.name for job in jobs}
     return planned, notes
 
 

@@ -3,7 +3,7 @@
 Says whether the table is byte for byte the same. Nothing is tracked. If the sources have been edited since, the
 fingerprint differs; that is said, and the arrays are compared. The exit code is 1 if the result is another one.
 
-RUN is a run's id (or its beginning), or its name where only one has it.
+RUN is a run's id (or its beginning); its name, where only one has it; or STUDY/NAME, the newest of that name there.
 """
 
 from __future__ import annotations
