@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from miai.errors import MiaiError
-from miai.ratings import PairScore, fit_ratings, next_pairings, win_matrix, win_probability
+from miai.ratings import PairScore, elo_difference, fit_ratings, next_pairings, win_matrix, win_probability
 
 
 def test_two_players_by_hand():
@@ -179,3 +179,14 @@ def test_the_matrix_of_points():
     players, wins = win_matrix([PairScore("b", "a", 2, 1, 0), PairScore("a", "c"), PairScore("a", "b", 1, 0, 0)])
     assert players == ["a", "b"]
     assert wins.tolist() == [[0, 1.5], [2.5, 0]]
+
+
+def test_a_score_is_a_difference_in_elo():
+    assert elo_difference(0.5) == 0
+    assert elo_difference(0.75) == pytest.approx(400 * math.log10(3))
+    assert elo_difference(1) == math.inf
+    assert elo_difference(0) == -math.inf
+    for difference in (-300, 12.5, 800):
+        assert elo_difference(win_probability(difference)) == pytest.approx(difference)
+    with pytest.raises(ValueError, match="score must be from 0 to 1, got"):
+        elo_difference(1.5)

@@ -95,3 +95,17 @@ def test_wilson_covers():
 def test_nonsense_is_refused(points, games, level):
     with pytest.raises(ValueError, match="must be"):
         wilson_interval(points, games, level)
+
+
+def test_simulations_are_counted_for_each_player():
+    played = [
+        PlayedGame(**{**vars(game(0, 1)), "simulations": (100, 0), "seconds": (0.5, 2.0)}),
+        PlayedGame(**{**vars(game(1, 1)), "simulations": (40, 200), "seconds": (1.0, 0.5)}),
+    ]
+    # a sits first in game 0 and second in game 1: 300 simulations in 1 s; b: 40 in 3 s.
+    assert MatchSummary.of(played).simulations_per_second == pytest.approx((300.0, 40 / 3))
+    assert MatchSummary.of(played).metrics()["opponent_simulations_per_second"] == pytest.approx(40 / 3)
+
+
+def test_a_tally_from_the_other_side():
+    assert Tally(3, 2, 1).reversed() == Tally(1, 2, 3)
