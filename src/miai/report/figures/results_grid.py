@@ -13,6 +13,9 @@ from miai.report.figures.final_results import Options, shown
 from miai.report.metrics import Metric
 from miai.report.selection import Selection
 
+MOST_WITH_ALL_DIGITS = 3
+"""Columns of cells that are wide enough for an interval with every digit."""
+
 
 def applies(selection: Selection, options: Options) -> str | None:
     if selection.section.sweep:
@@ -53,7 +56,7 @@ def _panel(selection: Selection, metric: Metric, ax: Any) -> None:
             estimate = selection.final(metric, group, facet)
             if estimate is None:
                 continue
-            digits = metric.digits if len(selection.facets) <= 4 else min(metric.digits, 3)
+            digits = metric.digits if len(selection.facets) <= MOST_WITH_ALL_DIGITS else min(metric.digits, 3)
             values[i, j] = estimate.value
             words[i, j] = names.number(float(estimate.value), digits)
             if np.isfinite(estimate.low):
@@ -65,7 +68,7 @@ def _panel(selection: Selection, metric: Metric, ax: Any) -> None:
         cmap="crest_r" if metric.better < 0 else "crest",
         annot=words,
         fmt="",
-        annot_kws={"fontsize": 7},
+        annot_kws={"fontsize": 7 if len(selection.facets) <= MOST_WITH_ALL_DIGITS else 6.5},
         linewidths=1,
         linecolor="white",
         cbar=False,
