@@ -32,7 +32,7 @@ $(VENV)/.dev: requirements/dev.lock $(VENV)/.runtime
 
 sweep: $(VENV)/.runtime  ## run the main study, td_comparison, and draw its report (ARGS='…' are overrides)
 	@$(MIAI) sweep td_comparison $(ARGS)
-	@$(MIAI) report td_comparison
+	@$(MIAI) report td_comparison $(ARGS)
 
 report: $(VENV)/.runtime  ## draw the report of a study again (STUDY=td_comparison)
 	@$(MIAI) report $(or $(STUDY),td_comparison) $(ARGS)

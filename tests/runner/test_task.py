@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from miai.errors import MiaiError
-from miai.runner import Task, tasks
+from miai.runner.task import Task, tasks
 from runner.sample_tasks import count, name_of
 
 TASK_FILE = """
