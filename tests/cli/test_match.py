@@ -27,7 +27,7 @@ def test_a_match_closes_with_a_table_and_the_run(miai, store):
     assert "the same, byte for byte (games.jsonl" in miai("reproduce", run.run_id).out
 
 
-def test_a_match_may_be_swept(miai):
+def test_a_match_may_be_swept(miai, home):
     said = miai("match", "-m", "players=[uct@5,random],[ucb@5,random]", *SMALL, "launcher=serial")
     assert said.code == 0, said
     assert "2 finished" in said.out
@@ -35,7 +35,7 @@ def test_a_match_may_be_swept(miai):
     assert "nothing to do" in again.out
 
 
-def test_a_tournament_closes_with_a_rating_list(miai):
+def test_a_tournament_closes_with_a_rating_list(miai, home):
     players = "players=[random,uct@20,perfect]"
     said = miai("tournament", players, "game=tictactoe", "games_per_pairing=4", "workers=1")
     assert said.code == 0, said
@@ -62,7 +62,7 @@ def test_bad_input_is_one_line(miai, empty_home, arguments, message):
 @pytest.mark.parametrize("command", ["match", "tournament"])
 def test_help_shows_each_ready_player_with_its_options_once(miai, command):
     page = miai(command, "--help").out
-    for text in ("player.uct.c_uct=0.3", "player.gnugo.level=10", "player.rave.rave=true", "game.komi=7.5"):
+    for text in ("player.uct.rave=false", "player.gnugo.level=10", "player.rave.rave=true", "game.komi=7.5"):
         assert page.count(text) == 1, text
     assert "NAME@N" in page
     assert "player@" not in page

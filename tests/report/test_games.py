@@ -85,8 +85,8 @@ def test_a_ladder_has_the_strongest_on_top(tmp_path: Path) -> None:
     assert "3 players from 120 games, relative to random, whose rating is 0" in drawing.caption
     weakest = draw(selection, "elo_ladder")
     assert weakest.caption == drawing.caption
-    with pytest.raises(MiaiError, match=r"elo_ladder\.anchor: no such choice 'nobody'"):
-        draw(selection, "elo_ladder", anchor="nobody")
+    assert draw(selection, "elo_ladder", anchor="nobody").caption == drawing.caption
+    assert "nobody has no games here: ratings are relative to the weakest player." in selection.notes
 
 
 def test_the_matrix_shows_both_sides_of_a_pair(tmp_path: Path) -> None:

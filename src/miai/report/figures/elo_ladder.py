@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from miai.errors import choose
 from miai.ratings import RatingList, fit_ratings
 from miai.report import games, style
 from miai.report.figures import Drawing, FigureKind
@@ -16,7 +15,10 @@ from miai.report.tables import Table
 
 @dataclass(frozen=True)
 class Options:
-    """`anchor`: the player whose rating is 0; by default the weakest. `faults`: count games lost by a fault."""
+    """`anchor`: the player whose rating is 0; by default, and if it has no games, the weakest.
+
+    `faults`: count games lost by a fault.
+    """
 
     anchor: str | None = None
     faults: bool = True
@@ -30,9 +32,11 @@ def rate(selection: Selection, options: Options) -> RatingList:
     """Rate the players of all games of the section."""
     scores = games.pair_scores(selection, faults=options.faults)
     players = sorted({name for score in scores for name in (score.first, score.second)})
-    anchor = None if options.anchor is None else choose(options.anchor, players, "elo_ladder.anchor")
-    ratings = fit_ratings(scores, anchor=anchor)
-    return ratings if anchor is not None else fit_ratings(scores, anchor=ratings.ratings[-1].player)
+    if options.anchor in players:
+        return fit_ratings(scores, anchor=options.anchor)
+    if options.anchor is not None:
+        selection.note(f"{options.anchor} has no games here: ratings are relative to the weakest player.")
+    return fit_ratings(scores, anchor=fit_ratings(scores).ratings[-1].player)
 
 
 def draw(selection: Selection, options: Options) -> Drawing:
