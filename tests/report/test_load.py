@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from miai.errors import MiaiError
+from miai.report.grouping import keep_runs
 from miai.report.load import load_study, parse
+from miai.report.spec import Section
 
 
 @dataclass
@@ -111,6 +113,24 @@ def test_a_plan_says_what_is_missing_and_what_does_not_belong():
     outside, missing = data.notes
     assert outside.startswith("1 run in the store left out")
     assert missing == "2 of 3 planned runs are missing: sarsa-s1, sarsa-s2."
+
+
+def test_a_run_that_two_stages_ask_for_was_made_once_and_counts_in_both():
+    stage = {"miai.stage": "grid"}
+    records = [record(0, tags={"miai.fingerprint": "a", **stage}), record(1, tags={"miai.fingerprint": "b", **stage})]
+    planned = {"a": "sarsa-s0", "b": "sarsa-s1"}
+    data = load_study(Store(records), "study", planned, {"a": ["grid"], "b": ["grid", "best"]})
+    assert list(zip(data.runs["seed"], data.runs["stage"], strict=True)) == [(0, "grid"), (1, "grid"), (1, "best")]
+    assert data.notes == []
+    runs = {stages: keep_runs(data, Section(stages=stages), "here") for stages in ((), ("grid",), ("best",))}
+    assert [kept["seed"].tolist() for kept in runs.values()] == [[0, 1], [0, 1], [1]]
+
+
+def test_nothing_is_left_by_two_conditions():
+    data = load_study(Store([record(0), record(1)]), "study")
+    kept = keep_runs(data, Section(where={"seed": (7,), "algorithm.name": ("sarsa",)}), "here")
+    assert kept.empty
+    assert list(kept.columns) == list(data.runs.columns)
 
 
 @pytest.mark.parametrize("records", [[], [record(0, status="FAILED")]])

@@ -21,14 +21,18 @@ JOBS = (
     ["alpha=1e-3", "seed=12345678901"],
     ["seed=null", "alpha=${gamma}"],
     ["seed=1", "seed=2"],
-    ["+study=x", "seed=5"],
+    ["study=x", "seed=5"],
+    ["num_games=5", "num_games=6", "num_games=5", "test.games=7", "test={games:8}"],
+    ["opponent=mixture", "opponent.weights={random:1,minimax:0.0,advanced:2}", "init='a b'"],
+    ["opponent@evaluation.opponent=advanced", "evaluation.opponent.p=1", "alpha=0.3", "schedule=linear"],
+    ["++gamma=0.5", "+evaluation.opponent.x=1", "~test"],
+    ["game=mnk", "game.k=2", "alpha_schedule=linear", "alpha_schedule.end=${gamma}", "algorithm.n_step=inf"],
     [],
 )
 
 
 @pytest.mark.parametrize("overrides", JOBS, ids=" ".join)
 def test_the_quick_way_gives_what_hydra_composes(overrides):
-    overrides = [override.removeprefix("+") for override in overrides]
     with composing("train") as composer:
         composer.compose(["seed=99", *(o for o in overrides if not o.startswith("seed="))])  # The base is known now.
         assert composer.compose(overrides) == plain(hydra_compose("train", overrides))

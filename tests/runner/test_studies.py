@@ -192,6 +192,13 @@ def test_seeds_from_the_command_line_take_the_place_of_the_studys():
     assert expanded(["seed=9"], seeds=30) == ["seed=9"]
 
 
+def test_a_stage_that_selects_keeps_to_its_own_fresh_seeds_and_takes_how_many():
+    stages = [A, {"name": "b", "select": SELECT, "seeds": "range(100, 105)"}]
+    _, stage = study(stages=stages).stages
+    assert expand(stage, ["seed=0,1"], [{"alpha": 0.3}]) == [["seed=100", "alpha=0.3"], ["seed=101", "alpha=0.3"]]
+    assert len(expand(stage, ["seed=range(30)"])) == 5
+
+
 def test_further_overrides_of_the_command_line_hold_for_every_job():
     assert expanded(["num_games=9", "resume=false"], grid={"algorithm": ["mc", "sarsa"]}) == [
         "seed=0 algorithm=mc num_games=9 resume=false",

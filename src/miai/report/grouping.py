@@ -83,7 +83,7 @@ def missing_seeds(cells: Iterable[tuple], seeds: Iterable[Any]) -> tuple[int, di
 
 
 def keep_runs(data: StudyData, section: Section, where: str) -> pd.DataFrame:
-    """Return the rows of `data.runs` that belong to a section.
+    """Return the rows of `data.runs` that belong to a section; a run that several of its stages share, once.
 
     Raises:
         MiaiError: if the section names stages and the runs carry none.
@@ -94,8 +94,9 @@ def keep_runs(data: StudyData, section: Section, where: str) -> pd.DataFrame:
             raise MiaiError(f"{where}.stages: the runs of {data.study!r} carry no stage.")
         runs = runs[runs["stage"].isin(section.stages)]
     for name, allowed in section.where.items():
-        runs = runs[[any(same(value, wanted) for wanted in allowed) for value in plain(runs[name])]]
-    return runs
+        keep = [any(same(value, wanted) for wanted in allowed) for value in plain(runs[name])]
+        runs = runs.loc[np.array(keep, bool)]
+    return runs.drop_duplicates("run_id")
 
 
 def same(value: Any, wanted: Any) -> bool:

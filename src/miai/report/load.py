@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -70,8 +70,8 @@ class StudyData:
 
     Attributes:
         study: its name.
-        runs: one row a run, with columns `run_id`, `name`, `fingerprint`, then parameters (numbers and booleans
-            converted; `stage` among them), then final metrics.
+        runs: one row a run (for each stage that asks for it), with columns `run_id`, `name`, `fingerprint`, then
+            parameters (numbers and booleans converted; `stage` among them), then final metrics.
         parameters: names of the parameter columns.
         notes: what was left out, and why; grows as histories are read.
         provenance: which commits the runs were made with.
@@ -114,7 +114,8 @@ class StudyData:
         import pyarrow as pa
 
         tables, missing = [], []
-        for run_id, name in zip(self.runs["run_id"], self.runs["name"], strict=True):
+        once = self.runs.drop_duplicates("run_id")
+        for run_id, name in zip(once["run_id"], once["name"], strict=True):
             path = self.artifact(run_id, HISTORY_FILE)
             if path is None:
                 missing.append(name)
@@ -154,7 +155,12 @@ class StudyData:
             return None
 
 
-def load_study(store: Store, study: str, planned: Mapping[str, str] | None = None) -> StudyData:
+def load_study(
+    store: Store,
+    study: str,
+    planned: Mapping[str, str] | None = None,
+    stages: Mapping[str, Sequence[str]] | None = None,
+) -> StudyData:
     """Read a study's runs from the store.
 
     Of several finished runs of one configuration the newest counts. What is left out is noted: unfinished
@@ -165,6 +171,8 @@ def load_study(store: Store, study: str, planned: Mapping[str, str] | None = Non
         study: name of the study, which is its experiment in the store.
         planned: fingerprint → name of the runs that the study asks for now. If given, other runs are left out
             and those that are still missing are noted.
+        stages: fingerprint → the stages that ask for this run now. It was made once, and has a row for each of them.
+            By default a run has one row, of the stage that made it.
 
     Raises:
         MiaiError: if no finished run is left.
@@ -186,7 +194,7 @@ def load_study(store: Store, study: str, planned: Mapping[str, str] | None = Non
             notes.append(f"{len(absent)} of {len(planned)} planned runs are missing: {_list(absent)}.")
     newest: dict[Any, Any] = {}
     for record in finished:
-        newest[_configuration(record)] = record
+        newest[_configuration(record) if stages is None else record.tags.get(FINGERPRINT, record.run_id)] = record
     kept = list(newest.values())
     if len(kept) < len(finished):
         notes.append(f"{_runs(len(finished) - len(kept))} left out: a newer run of the same configuration counts.")
@@ -204,12 +212,22 @@ def load_study(store: Store, study: str, planned: Mapping[str, str] | None = Non
             **_finals(kept),
         }
     )
+    if stages is not None and "stage" in parameters:
+        frame = _in_each_stage(frame, stages)
     by_id = {record.run_id: record for record in kept}
 
     def artifact(run_id: str, name: str) -> Path:
         return store.artifact(by_id[run_id], name)
 
     return StudyData(study, frame, parameters, notes=notes, provenance=_provenance(kept), artifact=artifact)
+
+
+def _in_each_stage(frame: pd.DataFrame, stages: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Repeat the row of a run for every stage that asks for it."""
+    own = zip(frame["fingerprint"], frame["stage"], strict=True)
+    wanted = [tuple(stages.get(fingerprint, (stage,))) for fingerprint, stage in own]
+    repeated = frame.loc[frame.index.repeat([len(names) for names in wanted])].reset_index(drop=True)
+    return repeated.assign(stage=[name for names in wanted for name in names])
 
 
 def parse(text: str | None) -> Any:

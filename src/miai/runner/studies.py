@@ -25,6 +25,7 @@ the command line.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 from collections.abc import Mapping, Sequence
@@ -203,7 +204,8 @@ def _check_order(stages: Sequence[Stage], where: str) -> None:
 def expand(stage: Stage, further: Sequence[str] = (), selected: Sequence[Mapping[str, Any]] = ({},)) -> list[list[str]]:
     """Return the overrides of each job of a stage, in Hydra's grammar.
 
-    The seed varies slowest, so that a sweep that is stopped half-way has the same seeds of everything.
+    The seed varies slowest, so that a sweep that is stopped half-way has the same seeds of everything. A stage that
+    selects has fresh seeds, and keeps to them: from the command line it takes how many.
 
     Args:
         further: overrides from the command line, sweeping ones too.
@@ -213,6 +215,9 @@ def expand(stage: Stage, further: Sequence[str] = (), selected: Sequence[Mapping
         MiaiError: one of `further` cannot be read.
     """
     from_command_line = split_sweeps(further)
+    if stage.select is not None and "seed" in from_command_line:
+        number = len(from_command_line.pop("seed"))
+        stage = dataclasses.replace(stage, seeds=stage.seeds[:number])
     jobs: list[tuple[int, list[str]]] = []
     for case, choice in itertools.product(stage.cases, selected):
         axes = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 import tempfile
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,38 +64,49 @@ def _load(study: Study, further: list[str], store: Store) -> StudyData:
     """Load the runs that the study asks for now; where an edit of the sources left none of them, all that are there."""
     from miai.report.load import load_study
 
-    planned, notes = _planned(study, further, store)
+    plan = _plan(study, further, store)
     try:
-        data = load_study(store, study.name, planned)
+        data = load_study(store, study.name, plan.names, plan.stages)
     except MiaiError:
         if further:
             raise
         data = load_study(store, study.name)
-        notes = [
+        plan.notes = [
             "All runs were made with other settings or an earlier version of the sources; "
             f"miai sweep {study.name} makes them anew."
         ]
-    data.notes[:0] = notes
+    data.notes[:0] = plan.notes
     return data
 
 
-def _planned(study: Study, further: list[str], store: Store) -> tuple[dict[str, str], list[str]]:
-    """Return the fingerprints of the study's runs, with their names; and what cannot be planned yet."""
+@dataclass
+class _Plan:
+    """The runs that a study asks for now: names and stages by fingerprint, and what cannot be planned yet."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    stages: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def _plan(study: Study, further: list[str], store: Store) -> _Plan:
     from miai.runner.resume import Inputs, prepare
     from miai.runner.sweep_study import stage_jobs
 
     inputs = Inputs(store)
-    planned: dict[str, str] = {}
-    notes: list[str] = []
+    plan = _Plan()
     for stage in study.stages:
         try:
             jobs = stage_jobs(study, stage, further, store)
-            planned |= {prepare(job, inputs, time.time()).fingerprint: job.name for job in jobs}
+            found = {prepare(job, inputs, time.time()).fingerprint: job.name for job in jobs}
         except MiaiError as error:
             if not stage.needed:
                 raise
-            notes.append(f"Stage {stage.name} is left out. {error}")
-    return planned, notes
+            plan.notes.append(f"Stage {stage.name} is left out. {error}")
+            continue
+        plan.names |= found
+        for fingerprint in found:
+            plan.stages.setdefault(fingerprint, []).append(stage.name)
+    return plan
 
 
 def _track(store: Store, study: str, result: ReportResult) -> None:

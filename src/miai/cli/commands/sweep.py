@@ -1,7 +1,8 @@
 """Run a study of experiments/: all its runs that the store does not have yet.
 
 Overrides behind the name hold for every stage. One of a key that the study sweeps, or of seed, takes its place, and may
-sweep in turn: alpha=0.1,0.2. miai sweep STUDY --help shows the study.
+sweep in turn: alpha=0.1,0.2. A stage whose settings are chosen by another's results keeps to its own, fresh seeds and
+takes only how many. miai sweep STUDY --help shows the study.
 """
 
 from __future__ import annotations
