@@ -28,6 +28,23 @@ def test_without_a_terminal_a_plain_line_comes_now_and_then(monkeypatch: pytest.
     ]
 
 
+def test_no_speed_is_made_of_the_first_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    file = io.StringIO()
+    display = SweepDisplay(Console(file=file, width=200), "study")
+    display.begin(total=100, there=0, same=0)
+    with display:
+        clock[0] = 110.0
+        display.update([], partly=0.01)
+        clock[0] = 120.0
+        display.update([Outcome("finished", "a")], partly=1.0)  # 2 runs in 20 s; 98 more take 980 s.
+    assert file.getvalue().splitlines()[1:] == [
+        "study: 0/100 runs, 0 failed, starting",
+        "study: 1/100 runs, 0 failed, 0.1 runs/s, 16:20 left",
+    ]
+
+
 @pytest.mark.parametrize(
     ("rate", "text"), [(12.34, "12.3 runs/s"), (0.1, "0.1 runs/s"), (0.05, "3.0 runs/min"), (0.0, "0.0 runs/min")]
 )
@@ -35,6 +52,6 @@ def test_slow_rates_are_told_by_the_minute(rate: float, text: str) -> None:
     assert progress._rate(rate) == text
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(None, ""), (8.4, "0:08 left"), (3725, "1:02:05 left")])
-def test_the_time_that_is_left(seconds: float | None, text: str) -> None:
+@pytest.mark.parametrize(("seconds", "text"), [(8.4, "0:08 left"), (3725, "1:02:05 left")])
+def test_the_time_that_is_left(seconds: float, text: str) -> None:
     assert progress._left(seconds) == text

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 LINE_SECONDS = 5.0
 REDRAW_SECONDS = 0.1
+KNOWN_SHARE = 0.02
+"""Share of a sweep, or one run, that has to be done before a speed is shown."""
+
 MAX_SHOWN = 40
 """Failures in the closing table; the others are counted."""
 
@@ -87,18 +90,20 @@ class SweepDisplay:
         failed = sum(outcome.status == "failed" for outcome in outcomes)
         made = max(0.0, ended - self._there + partly)
         rate = made / max(now - self._began, 1e-9)
-        left = (self._total - ended - partly) / rate if rate > 0 else None
+        # The first moments go into starting workers: a speed that is drawn from them says nothing of the runs.
+        known = made >= min(1.0, KNOWN_SHARE * self._total)
+        speed, left = (_rate(rate), _left((self._total - ended - partly) / rate)) if known else ("starting", "")
         runs = f"{ended}/{self._total} runs"
         if self._bar is None:
-            self.notice(f"{self._title}: {runs}, {failed} failed, {_rate(rate)}, {_left(left)}")
+            self.notice(f"{self._title}: {', '.join(filter(None, [runs, f'{failed} failed', speed, left]))}")
             return
         self._bar.update(
             self._task,
             completed=ended + partly,
             runs=runs,
             failed=f"{failed} failed" if failed else "",
-            rate=_rate(rate),
-            left=_left(left),
+            rate=speed,
+            left=left,
         )
 
     def close(self, result: SweepResult) -> None:
@@ -137,9 +142,7 @@ def _rate(runs_per_second: float) -> str:
     return f"{runs_per_second:.1f} runs/s" if runs_per_second >= 0.1 else f"{runs_per_second * 60:.1f} runs/min"
 
 
-def _left(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
+def _left(seconds: float) -> str:
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d} left" if hours else f"{minutes}:{seconds:02d} left"
