@@ -12,9 +12,13 @@ ARGS ?=
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
+# What the chosen Python says of itself: ok, old, or nothing where there is none.
+IS_IT_NEW := import sys; print("ok" if sys.version_info >= (3, 11) else "old")
+VERDICT = $(shell $(PYTHON) -c '$(IS_IT_NEW)' 2>/dev/null)
+WHAT_IT_IS = $(if $(VERDICT),$(shell $(PYTHON) --version 2>&1),not there)
+
 $(VENV)/.created:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "make: Miai needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12" >&2; exit 2; }
+	$(if $(filter ok,$(VERDICT)),,$(error Miai needs Python 3.11 or newer; $(PYTHON) is $(WHAT_IT_IS). Try: make PYTHON=python3.12))
 	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@

@@ -1,0 +1,116 @@
+"""The Makefile: what it lists, what it sets up, and that it does nothing twice. Its tools are stand-ins that note how
+they are called."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import miai
+
+MAKEFILE = Path(miai.__file__).parents[2] / "Makefile"
+TOOL = """#!/bin/sh
+echo "$(basename "$0") $*" >> "{log}"
+"""
+PYTHON = """#!/bin/sh
+case "$1" in
+  -c) echo {verdict} ;;
+  --version) echo "Python {version}" ;;
+  *) echo "python $*" >> "{log}"
+     mkdir -p .venv/bin
+     for tool in python miai ruff mypy; do cp "{tool}" .venv/bin/$tool; done ;;
+esac
+"""
+
+pytestmark = pytest.mark.skipif(
+    not MAKEFILE.is_file() or shutil.which("make") is None, reason="no Makefile, or no make"
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A checkout with what the Makefile looks at."""
+    (tmp_path / "requirements").mkdir()
+    for name in ("requirements/runtime.lock", "requirements/dev.lock", "pyproject.toml", "setup.py"):
+        (tmp_path / name).touch()
+    shutil.copy(MAKEFILE, tmp_path)
+    _script(tmp_path / "tool", TOOL.format(log=tmp_path / "log"))
+    _script(tmp_path / "new", _python(tmp_path, "ok", "3.12.1"))
+    _script(tmp_path / "old", _python(tmp_path, "old", "3.10.4"))
+    return tmp_path
+
+
+def _python(folder: Path, verdict: str, version: str) -> str:
+    return PYTHON.format(verdict=verdict, version=version, log=folder / "log", tool=folder / "tool")
+
+
+def _script(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def make(project: Path, *arguments: str, python: str = "new") -> subprocess.CompletedProcess:
+    command = ["make", f"PYTHON={project / python}", *arguments]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+
+
+def called(project: Path) -> list[str]:
+    """What was called since the last time."""
+    log = project / "log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    log.unlink(missing_ok=True)
+    return lines
+
+
+def test_make_alone_lists_the_targets_with_a_line_each(project):
+    done = make(project)
+    assert done.returncode == 0
+    targets = {line.split()[1]: line for line in done.stdout.splitlines()}
+    assert {"help", "sweep", "report", "ui", "play", "test", "lint", "bench"} <= set(targets)
+    assert all(len(line.split()) > 3 for line in targets.values())
+    assert called(project) == []
+
+
+def test_it_sets_up_what_is_missing_and_nothing_twice(project):
+    assert make(project, "sweep").returncode == 0
+    first = called(project)
+    assert first[0] == "python -m venv --clear .venv"
+    assert [line.split(" install ")[0] for line in first[1:3]] == ["python -m pip"] * 2
+    assert first[3:] == ["miai sweep td_comparison", "miai report td_comparison"]
+    assert make(project, "sweep", "ARGS=seed=0,1 num_games=50").returncode == 0
+    overrides = "seed=0,1 num_games=50"
+    assert called(project) == [f"miai sweep td_comparison {overrides}", f"miai report td_comparison {overrides}"]
+    assert make(project, "lint").returncode == 0
+    assert [line for line in called(project) if "install" in line] != []
+    assert make(project, "lint").returncode == 0
+    assert {line.split()[0] for line in called(project)} == {"ruff", "mypy"}
+    for target in ("report", "ui", "play"):
+        assert make(project, target).returncode == 0
+        assert [line.split()[:2] for line in called(project)] == [["miai", target]]
+    assert make(project, "report", "STUDY=course").returncode == 0
+    assert called(project) == ["miai report course"]
+
+
+def test_a_new_lock_file_is_installed_once(project):
+    make(project, "play")
+    called(project)
+    later = (project / ".venv" / ".runtime").stat().st_mtime + 5
+    lock = project / "requirements" / "runtime.lock"
+    lock.touch()
+    os.utime(lock, (later, later))
+    make(project, "play")
+    assert len([line for line in called(project) if "install" in line]) == 2
+
+
+@pytest.mark.parametrize(("python", "what"), [("old", "Python 3.10.4"), ("nosuch", "not there")])
+def test_an_old_python_is_one_line(project, python, what):
+    done = make(project, "sweep", python=python)
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert f"Miai needs Python 3.11 or newer; {project / python} is {what}. Try: make PYTHON=python3.12" in line
+    assert called(project) == []
+    assert not (project / ".venv").exists()
