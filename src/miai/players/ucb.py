@@ -15,8 +15,8 @@ from miai.players.searching import DEPTH_ONE_EDGES, SearchKind
 class Ucb(SearchKind):
     """UCB over the moves of the position."""
 
-    c_uct: Annotated[float, Field(ge=0)] = 0.3
-    """C in µ_i + C·√(ln p / p_i): how much uncertainty attracts."""
+    c_uct: Annotated[float, Field(ge=0)] | None = None
+    """C in µ_i + C·√(ln p / p_i): how much uncertainty attracts; none is 0.3."""
     fpu: float | None = None
     """Value of a move never tried; none tries each once first."""
 

@@ -15,8 +15,8 @@ from miai.players.searching import SearchKind
 class Uct(SearchKind):
     """UCT, with what makes it strong as switches."""
 
-    c_uct: Annotated[float, Field(ge=0)] = 0.3
-    """C in µ_i + C·√(ln p / p_i): how much uncertainty attracts."""
+    c_uct: Annotated[float, Field(ge=0)] | None = None
+    """C in µ_i + C·√(ln p / p_i): how much uncertainty attracts; none is 0.3, or 0 with RAVE."""
     fpu: float | None = None
     """Value of a move never tried; none tries each once first."""
     rave: bool = False

@@ -11,6 +11,7 @@ from miai.search.tree import BYTES_PER_EDGE
 
 ALGORITHMS = ("flat_mc", "ucb", "uct")
 PLAYOUTS = ("uniform", "pattern")
+C_UCT = 0.3
 
 
 def _require(holds: bool, option: str, value: object, allowed: str) -> None:
@@ -28,7 +29,8 @@ class SearchConfig:
         num_simulations: simulations a move, over all threads together. The result depends on nothing else then: the
             same seed gives the same search, bit for bit.
         seconds: time a move, if `num_simulations` is `None`; the first of the two if both are given.
-        c_uct: C in µ_i + C·√(ln p / p_i), of `ucb` and `uct`.
+        c_uct: C in µ_i + C·√(ln p / p_i), of `ucb` and `uct`; `None` is 0.3, or 0 with `rave`, which explores by itself
+            (with both, UCT is much weaker).
         rave: mix in the means of all moves as first (`uct` only).
         rave_equivalence: visits at which a move's own mean begins to outweigh a well-founded RAVE mean.
         priors: begin each move with virtual playouts from patterns, captures and the distance to the last move (`uct`
@@ -48,7 +50,7 @@ class SearchConfig:
     algorithm: str = "uct"
     num_simulations: int | None = 1000
     seconds: float | None = None
-    c_uct: float = 0.3
+    c_uct: float | None = None
     rave: bool = False
     rave_equivalence: float = 1000.0
     priors: bool = False
@@ -69,7 +71,8 @@ class SearchConfig:
             _require(self.num_simulations >= 1, "num_simulations", self.num_simulations, "1 or more")
         if self.seconds is not None:
             _require(0 < self.seconds < math.inf, "seconds", self.seconds, "more than 0")
-        _require(0 <= self.c_uct < math.inf, "c_uct", self.c_uct, "0 or more")
+        if self.c_uct is not None:
+            _require(0 <= self.c_uct < math.inf, "c_uct", self.c_uct, "0 or more")
         _require(0 < self.rave_equivalence < math.inf, "rave_equivalence", self.rave_equivalence, "more than 0")
         if self.fpu is not None:
             _require(math.isfinite(self.fpu), "fpu", self.fpu, "a finite number, or none")
@@ -82,6 +85,13 @@ class SearchConfig:
                 raise MiaiError(f"{option}: needs algorithm=uct, not {self.algorithm}.")
 
     @property
+    def exploration(self) -> float:
+        """C, with its default filled in."""
+        if self.c_uct is None:
+            return 0.0 if self.rave else C_UCT
+        return float(self.c_uct)
+
+    @property
     def max_bytes(self) -> int:
         """The most memory that the trees of this search take."""
         return self.threads * self.max_edges * BYTES_PER_EDGE
@@ -92,7 +102,7 @@ class SearchConfig:
             code=EVENLY if self.algorithm == "flat_mc" else BY_UCB,
             max_depth=2**31 if self.algorithm == "uct" else 1,
             expand_after=self.expand_after,
-            c_uct=float(self.c_uct),
+            c_uct=self.exploration,
             fpu=math.inf if self.fpu is None else float(self.fpu),
             rave=bool(self.rave),
             rave_equivalence=float(self.rave_equivalence),
