@@ -7,12 +7,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from miai.runner.resume import Claim, clean_up, work_folder
+from miai.runner.resume import CHECKPOINTS, Claim, Inputs, clean_up, plan, prepare, work_folder
+from miai.runner.task import Job
 from miai.tracking import locate, origin
 from miai.tracking.location import Location
+from runner.sample_tasks import RESUMABLE
 
 
 @pytest.fixture
@@ -94,3 +97,30 @@ def test_work_folders_of_dead_processes_are_removed_and_no_others(location: Loca
         (folder / "file").touch()
     clean_up(location)
     assert sorted(mine.parent.iterdir()) == sorted([mine, elsewhere])
+
+
+class _StoreThatHas:
+    """As much of a store as a plan asks for: one finished run."""
+
+    def __init__(self, location: Location, experiment: str, fingerprint: str) -> None:
+        self.location = location
+        self._finished = {experiment: {fingerprint: "run-7"}}
+
+    def finished(self, experiment: str) -> dict[str, str]:
+        return self._finished.get(experiment, {})
+
+
+def test_checkpoints_of_a_run_that_was_killed_when_the_store_had_it_already_are_removed(location: Location) -> None:
+    job = Job(RESUMABLE, {"seed": 0, "steps": 1}, "study")
+    fingerprint = prepare(job, Inputs(None), 0.0).fingerprint  # type: ignore[arg-type]  # It has no inputs to look up.
+    folder = location.mlruns / CHECKPOINTS / fingerprint
+    folder.mkdir(parents=True)
+    (folder / "checkpoint.npz").touch()
+    store: Any = _StoreThatHas(location, "study", fingerprint)
+    again = Claim(location, "study", fingerprint)
+    assert again.take()
+    assert plan([job], store, resume=True).there == {0: (fingerprint, "run-7")}
+    assert folder.exists()  # Somebody makes the run once more.
+    again.release()
+    plan([job], store, resume=True)
+    assert not folder.exists()

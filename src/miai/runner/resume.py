@@ -86,12 +86,23 @@ def plan(jobs: Sequence[Job], store: Store, resume: bool) -> Plan:
         run_id = finished.get(job.experiment, {}).get(ready.fingerprint)
         if run_id is not None:
             result.there[index] = (ready.fingerprint, run_id)
+            _remove_checkpoints(store.location, *place)
         elif place in first:
             result.same_as[index] = first[place]
         else:
             first[place] = index
             result.todo[index] = ready
     return result
+
+
+def _remove_checkpoints(location: Location, experiment: str, fingerprint: str) -> None:
+    """Remove what a run left that was killed between its end in the store and the end of its process."""
+    folder = location.mlruns / CHECKPOINTS / fingerprint
+    if folder.is_dir():
+        claim = Claim(location, experiment, fingerprint)
+        if claim.take():  # Else the run is being made once more at this moment, and these are its own.
+            shutil.rmtree(folder, ignore_errors=True)
+            claim.release()
 
 
 def prepare(job: Job, inputs: Inputs, looked: float) -> Ready:
