@@ -22,7 +22,7 @@ def root() -> Path:
     """Return the project's root, absolute.
 
     Raises:
-        MiaiError: `MIAI_HOME` names something that is not a folder.
+        MiaiError: `MIAI_HOME` names something that is not a folder; or it is not set, and the current folder is gone.
     """
     home = os.environ.get("MIAI_HOME")
     if home:
@@ -30,7 +30,10 @@ def root() -> Path:
         if not folder.is_dir():
             raise MiaiError(f"MIAI_HOME: {home!r} is not a folder.")
         return folder
-    here = Path.cwd().resolve()
+    try:
+        here = Path.cwd().resolve()
+    except FileNotFoundError:
+        raise MiaiError("the current folder has been removed; change to another one, or set MIAI_HOME.") from None
     return next((folder for folder in (here, *here.parents) if is_checkout(folder)), here)
 
 

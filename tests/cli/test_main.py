@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -97,6 +98,34 @@ def test_a_project_that_cannot_be_written(miai, empty_home):
         assert str(empty_home / "mlruns") in miai(*arguments).refusal
     (empty_home / "mlruns").unlink()
     assert list(empty_home.iterdir()) == []
+
+
+def test_a_folder_that_was_removed(miai, tmp_path, monkeypatch):
+    monkeypatch.delenv("MIAI_HOME", raising=False)
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert miai("train").refusal == (
+        "miai train: the current folder has been removed; change to another one, or set MIAI_HOME."
+    )
+
+
+def test_a_store_that_is_damaged(miai, empty_home):
+    (empty_home / "mlruns").mkdir()
+    (empty_home / "mlruns" / "mlflow.db").write_bytes(b"words, words, words" * 1000)
+    for arguments in (["evaluate", "x"], ["reproduce", "x"], ["report", "td_comparison"], ["ui"]):
+        assert "cannot be reached: DatabaseError: file is not a database" in miai(*arguments).refusal
+    said = miai("train", "num_games=50", "num_checkpoints=1")
+    assert said.code == 0
+    assert "Runs are kept in " in said.out
+
+
+def test_a_terminal_without_greek():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    script = Path(sys.executable).with_name("miai")
+    done = subprocess.run([script, "train", "--help"], env=environment, capture_output=True, text=True, check=True)
+    assert "how ?, the step size, changes over the games" in done.stdout
 
 
 def test_completion(miai, home, monkeypatch):

@@ -9,6 +9,7 @@ import importlib
 import os
 import pkgutil
 import sys
+from io import TextIOWrapper
 from types import ModuleType
 
 from miai.errors import MiaiError, choose
@@ -33,6 +34,9 @@ def load_command(name: str) -> ModuleType:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command. Returns the exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # A terminal that has no α shows a question mark.
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()

@@ -18,8 +18,13 @@ def create(database: Path, artifacts: str) -> None:
     Several processes that start on a fresh store would race in MLflow's schema migration. So one of them, under a
     lock, builds the database under another name, switches it to write-ahead logging (readers then never wait for a
     writer) and moves it: where the file exists, it is whole.
+
+    Raises:
+        sqlite3.DatabaseError: the file is none of SQLite's. MLflow would find out too, after trying for minutes.
     """
     if database.exists():
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("PRAGMA schema_version")
         return
     database.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{database}.lock"):
