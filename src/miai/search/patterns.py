@@ -15,11 +15,15 @@ from miai.games.go.board import (
     BOTH,
     CHAIN,
     COLOUR,
-    EMPTY,
+    E_SLOT,
+    N_SLOT,
+    S_SLOT,
     SHAPE,
     STRIDE,
+    W_SLOT,
     empty_neighbours,
     in_atari,
+    own_neighbours,
     unit,
 )
 from miai.games.go.compiled import inlined
@@ -75,38 +79,21 @@ def liberties_after(cells: np.ndarray, liberties: np.ndarray, v: np.uint64, colo
     Exact where the move captures nothing: joining chains is adding their pseudo-liberties, less those at v.
     """
     north, west, east, south = v - STRIDE, v - _ONE, v + _ONE, v + STRIDE
-    total = _ZERO
-    gone = unit(v)
-    a = np.uint64(cells[COLOUR + north])
-    b = np.uint64(cells[COLOUR + west])
-    c = np.uint64(cells[COLOUR + east])
-    d = np.uint64(cells[COLOUR + south])
-    p = np.uint64(cells[CHAIN + north])
-    q = np.uint64(cells[CHAIN + west])
-    r = np.uint64(cells[CHAIN + east])
-    s = np.uint64(cells[CHAIN + south])
-    if a == EMPTY:
-        total += unit(north)
-    elif a == colour:
-        total += liberties[p] - gone
-    if b == EMPTY:
-        total += unit(west)
-    elif b == colour:
-        total -= gone
-        if not (a == colour and p == q):
-            total += liberties[q]
-    if c == EMPTY:
-        total += unit(east)
-    elif c == colour:
-        total -= gone
-        if not ((a == colour and p == r) or (b == colour and q == r)):
-            total += liberties[r]
-    if d == EMPTY:
-        total += unit(south)
-    elif d == colour:
-        total -= gone
-        if not ((a == colour and p == s) or (b == colour and q == s) or (c == colour and r == s)):
-            total += liberties[s]
+    shape = np.uint64(cells[SHAPE + v])
+    empty, own = empty_neighbours(shape), own_neighbours(shape, colour)
+    # Numbers 0 and 1 in place of branches: nothing could predict them.
+    at_n, at_w = (own >> N_SLOT) & _ONE, (own >> W_SLOT) & _ONE
+    at_e, at_s = (own >> E_SLOT) & _ONE, (own >> S_SLOT) & _ONE
+    p, q = cells[CHAIN + north], cells[CHAIN + west]
+    r, s = cells[CHAIN + east], cells[CHAIN + south]
+    total = unit(north) * ((empty >> N_SLOT) & _ONE) + unit(west) * ((empty >> W_SLOT) & _ONE)
+    total += unit(east) * ((empty >> E_SLOT) & _ONE) + unit(south) * ((empty >> S_SLOT) & _ONE)
+    # Each chain once: a neighbour counts if no neighbour before it is of the same chain.
+    total += liberties[p] * at_n
+    total += liberties[q] * (at_w & np.uint64(q != p))
+    total += liberties[r] * (at_e & np.uint64((r != p) & (r != q)))
+    total += liberties[s] * (at_s & np.uint64((s != p) & (s != q) & (s != r)))
+    total -= unit(v) * (at_n + at_w + at_e + at_s)
     return total
 
 

@@ -22,6 +22,7 @@ from miai.games.go.board import (
     WHERE,
     copy_board,
     is_sensible,
+    own_neighbours,
     play,
 )
 from miai.games.go.compiled import inlined
@@ -87,9 +88,7 @@ def careful_move(cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, rn
 @inlined
 def _exposes_chain(cells: np.ndarray, liberties: np.ndarray, v: np.uint64, colour: np.uint64) -> bool:
     """Tell whether a move joins stones of one's own and leaves them in atari, taking nothing."""
-    shape = np.uint64(cells[SHAPE + v])
-    own = (shape >> (colour - _ONE)) & ~(shape >> (BOTH - _ONE - colour)) & np.uint64(0x55)
-    return own != _ZERO and is_self_atari(cells, liberties, v, colour)
+    return own_neighbours(cells[SHAPE + v], colour) != _ZERO and is_self_atari(cells, liberties, v, colour)
 
 
 @kernel

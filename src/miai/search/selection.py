@@ -72,10 +72,10 @@ def _best_by_ucb(tree: Tree, node: int, rule: Rule, first_to_move: bool) -> int:
     count = np.uint64(tree.num_children[node])
     last = signed(first + count) - 1
     if rule.fpu == math.inf and tree.visits[last] == 0 and tree.prior_visits[last] == 0.0:
-        # Moves are tried in their order then: the first without a visit is the one.
-        child = signed(first)
-        while tree.visits[child] > 0:
-            child += 1
+        # Moves are tried in their order then, so the first without a visit is at most as far on as the node has visits.
+        child = min(signed(first) + tree.visits[node], last)
+        while child > signed(first) and tree.visits[child - 1] == 0:
+            child -= 1
         return child
     exploration = _exploration(tree, node, rule)
     fpu = np.float32(rule.fpu)
