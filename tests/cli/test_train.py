@@ -116,6 +116,10 @@ def test_what_hydra_knows_of_itself(home):
         ("experiment=course", "experiment: a study is added, so write it with a plus: +experiment=…."),
         ("+experiment=course", "experiment: course is run in parts: course.first.0, "),
         ("+experiment=nosuch", "experiment: no such choice 'nosuch'; allowed: "),
+        (
+            "+experiment=uct_constant",
+            "experiment: uct_constant is not for this command. Run: miai match +experiment=uct_constant",
+        ),
         ("tracking.uri=redis://x", "tracking.uri: MLflow has no store of the kind 'redis'"),
         ("tracking.uri=5", "tracking.uri: Input should be a valid string, not 5."),
         ("--fast", "unrecognized arguments: --fast; see --help."),

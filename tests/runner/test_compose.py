@@ -95,6 +95,13 @@ def test_broken_yaml_is_named_with_its_line(own_conf):
         compose_one("train", [])
 
 
+def test_yaml_in_another_encoding_is_named(own_conf):
+    (own_conf / "game").mkdir()
+    (own_conf / "game" / "odd.yaml").write_bytes("# Ein Spiel für zwei.\nname: mnk\n".encode("latin-1"))
+    with pytest.raises(MiaiError, match=r"game/odd\.yaml: not YAML: it is not written in UTF-8\.$"):
+        compose_one("train", ["game=odd"])
+
+
 def test_yaml_that_hydra_does_not_understand(own_conf):
     (own_conf / "train.yaml").write_text("defaults: 3\n")
     with pytest.raises(MiaiError) as error:

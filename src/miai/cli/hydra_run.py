@@ -57,12 +57,13 @@ def run_hydra(config_name: str, arguments: Sequence[str], program: str | None = 
 
 def _register_studies(config_name: str, arguments: Sequence[str]) -> None:
     """Let Hydra know the studies where it needs to: reading them takes a moment."""
-    from miai.runner.study_configs import GROUP, choose_experiment, register_studies
+    from miai.runner.options import STUDIES
+    from miai.runner.study_configs import choose_experiment, register_studies
 
     for argument in arguments:
         key, _, value = argument.partition("=")
-        if key == f"+{GROUP}":
-            register_studies(config_name, choose_experiment(value.strip("'\"")))
+        if key == f"+{STUDIES}":
+            register_studies(config_name, choose_experiment(value.strip("'\""), config_name))
         elif key in ("-sc", "--shell-completion", "--shell_completion", "--info", "-i"):
             register_studies(config_name)
 

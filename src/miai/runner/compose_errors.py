@@ -11,10 +11,8 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from miai.errors import MiaiError, choose, nearest
-from miai.runner.options import choice_names, primary
+from miai.runner.options import STUDIES, choice_names, conf_folders, primary
 from miai.runner.overrides import unreadable
-
-GROUP_OF_STUDIES = "experiment"
 
 
 @contextmanager
@@ -37,6 +35,8 @@ def explain_yaml(error: yaml.YAMLError) -> str:
 
 
 def _explain(error: Exception, config_name: str) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"{_file_with(error.object)}: not YAML: it is not written in UTF-8."
     if isinstance(error, OverrideParseException):
         return str(unreadable(error.override))
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
@@ -59,6 +59,12 @@ def _explain(error: Exception, config_name: str) -> str:
     return f"{key}: {_first_line(root).rstrip('.')}." if key else f"{text.rstrip('.')}."
 
 
+def _file_with(content: bytes) -> str:
+    """Find the file of `conf/` that has this content."""
+    files = (file for folder in conf_folders() for file in folder.rglob("*.yaml"))
+    return next((str(file) for file in files if file.read_bytes().startswith(content)), "conf")
+
+
 def _missing_file(name: str, options: Sequence[str] | None) -> str:
     """Explain that a choice of a group does not exist, or a whole configuration."""
     group, _, choice = name.rpartition("/")
@@ -74,7 +80,7 @@ def _missing_file(name: str, options: Sequence[str] | None) -> str:
 
 def _not_overridden(key: str, root: BaseException, config_name: str) -> str:
     names = primary(config_name).names()
-    if key == GROUP_OF_STUDIES:
+    if key == STUDIES:
         return f"{key}: a study is added, so write it with a plus: +{key}=…."
     if key in names:
         return f"{key}: {_first_line(root).rstrip('.')}."

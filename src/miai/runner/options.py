@@ -15,6 +15,9 @@ from typing import Any
 from miai import project
 from miai.errors import MiaiError, choose, nearest
 
+STUDIES = "experiment"
+"""The group whose choices are studies (see `study_configs`); it is no folder of `conf/`."""
+
 FIXED = ("task",)
 """Keys of a primary configuration that say what it is and are not for the user to change."""
 

@@ -14,31 +14,30 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from miai.errors import MiaiError, choose
-from miai.runner.options import choice_names
+from miai.runner.options import STUDIES, choice_names
 from miai.runner.overrides import spell_value
 from miai.runner.studies import Stage, Study, load_study_file, study_names
 
-GROUP = "experiment"
 
+def choose_experiment(name: str, task: str) -> str:
+    """Return the name if it is a choice of `+experiment=` for a task, the project's own YAML among them.
 
-def experiment_names() -> list[str]:
-    """Return the choices of `+experiment=`."""
-    names = []
-    for name in study_names():
+    Raises:
+        MiaiError: it is not; what it is instead, or what is allowed.
+    """
+    parts: dict[str, str] = {}
+    for study in study_names():
         try:
-            names += [part for part, _, _ in experiments_of(load_study_file(name))]
+            parts |= {part: stage.task for part, stage, _ in experiments_of(load_study_file(study))}
         except MiaiError:
-            continue  # It is said when somebody asks for this one.
-    return names
-
-
-def choose_experiment(name: str) -> str:
-    """Return the name if it is a choice of `+experiment=`, the project's own YAML among them; refuse it otherwise."""
-    known = [*experiment_names(), *choice_names(GROUP)]
-    parts = [other for other in known if other.startswith(f"{name}.")]
-    if parts and name not in known:
-        raise MiaiError(f"{GROUP}: {name} is run in parts: {', '.join(parts)}.")
-    return choose(name, known, GROUP)
+            if study == name.split(".")[0]:
+                raise
+    own = [other for other in parts if other.startswith(f"{name}.")]
+    if own:
+        raise MiaiError(f"{STUDIES}: {name} is run in parts: {', '.join(own)}.")
+    if parts.get(name, task) != task:
+        raise MiaiError(f"{STUDIES}: {name} is not for this command. Run: miai {parts[name]} +{STUDIES}={name}")
+    return choose(name, [*(part for part in parts if parts[part] == task), *choice_names(STUDIES)], STUDIES)
 
 
 def register_studies(config_name: str, wanted: str | None = None) -> None:
@@ -62,7 +61,7 @@ def register_studies(config_name: str, wanted: str | None = None) -> None:
         for part, stage, case in experiments_of(study):
             if stage.task == config_name:
                 node = stage_config(study, stage, case)
-                ConfigStore.instance().store(group=GROUP, name=part, node=node, package="_global_")
+                ConfigStore.instance().store(group=STUDIES, name=part, node=node, package="_global_")
 
 
 def stage_config(study: Study, stage: Stage, case: dict[str, Any]) -> dict[str, Any]:
