@@ -9,5 +9,9 @@ from setuptools import find_packages, setup
 setup(
     packages=[*find_packages("src"), "hydra_plugins.miai", "miai.conf", "miai.experiments"],
     package_dir={"": "src", "miai.conf": "conf", "miai.experiments": "experiments"},
-    package_data={"miai.conf": ["*.yaml", "*/*.yaml", "*/*/*.yaml"], "miai.experiments": ["*.yaml"], "miai": ["**/*.html"]},
+    package_data={
+        "miai": ["**/*.html"],
+        "miai.conf": ["*.yaml", "*/*.yaml", "*/*/*.yaml"],
+        "miai.experiments": ["*.yaml"],
+    },
 )
