@@ -1,7 +1,7 @@
 """A game of Go in progress: the rules of the whole game on top of the compiled board.
 
-The board knows captures and simple ko. This file adds what needs the history: superko, the end by two passes, undo,
-resignation, scoring by area, and handicap.
+Start reading at `GoGame.play`. The board knows captures and simple ko. This file adds what needs the history: superko,
+the end by two passes, undo, resignation, scoring by area, and handicap.
 """
 
 from __future__ import annotations
