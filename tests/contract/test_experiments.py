@@ -9,6 +9,7 @@ import pytest
 from miai import project
 from miai.cli.main import main
 from miai.players.gnugo import find_gnugo
+from miai.report import build
 from miai.report.spec import ReportSpec
 from miai.runner import configured
 from miai.runner.studies import expand, load_study_file
@@ -28,7 +29,9 @@ TINY = {
 """Settings of a task that make its runs short."""
 
 SMALLER = {
+    "alpha_sensitivity": ("alpha=0.1,0.3", "algorithm=mc,afterstate"),
     "board_size": ("game.rows=3", "game.cols=3,4"),  # 4×4 takes a minute, and gigabytes.
+    "opponents": ("algorithm=mc,afterstate",),
     "uct_gnugo": ("player.gnugo.level=1",),
 }
 """Settings of a study that do, beside those."""
@@ -80,6 +83,7 @@ def test_a_study_runs_from_end_to_end(study, home, monkeypatch, capsys):
     if "gnugo" in study.name and find_gnugo() is None:
         pytest.skip("GNU Go is not installed (Debian: apt install gnugo)")
     monkeypatch.setenv("MIAI_HOME", str(home))
+    monkeypatch.setattr(build, "DOTS_PER_INCH", 40)
     tiny = [override for task in {stage.task for stage in study.stages} for override in TINY[task]]
     further = [*tiny, *SMALLER.get(study.name, ()), "seed=0,1"]
     assert main(["sweep", study.name, *further, "launcher=serial"]) == 0, capsys.readouterr()

@@ -199,6 +199,16 @@ def test_a_stage_that_selects_keeps_to_its_own_fresh_seeds_and_takes_how_many():
     assert len(expand(stage, ["seed=range(30)"])) == 5
 
 
+def test_a_stage_that_selects_keeps_to_what_was_selected():
+    """Sweeping α, or fewer algorithms, is for the stage before it; the best α of each stays with its algorithm."""
+    _, stage = study(stages=[A, {"name": "b", "select": SELECT}]).stages
+    selected = [{"algorithm": "mc", "alpha": 0.1}, {"algorithm": "sarsa", "alpha": 0.3}]
+    assert expand(stage, ["alpha=0.1,0.3", "algorithm=mc,sarsa", "gamma=0.5"], selected) == [
+        ["seed=0", "algorithm=mc", "alpha=0.1", "gamma=0.5"],
+        ["seed=0", "algorithm=sarsa", "alpha=0.3", "gamma=0.5"],
+    ]
+
+
 def test_further_overrides_of_the_command_line_hold_for_every_job():
     assert expanded(["num_games=9", "resume=false"], grid={"algorithm": ["mc", "sarsa"]}) == [
         "seed=0 algorithm=mc num_games=9 resume=false",

@@ -205,7 +205,7 @@ def expand(stage: Stage, further: Sequence[str] = (), selected: Sequence[Mapping
     """Return the overrides of each job of a stage, in Hydra's grammar.
 
     The seed varies slowest, so that a sweep that is stopped half-way has the same seeds of everything. A stage that
-    selects has fresh seeds, and keeps to them: from the command line it takes how many.
+    selects keeps to what was selected, and to its own, fresh seeds: from the command line it takes how many.
 
     Args:
         further: overrides from the command line, sweeping ones too.
@@ -215,9 +215,11 @@ def expand(stage: Stage, further: Sequence[str] = (), selected: Sequence[Mapping
         MiaiError: one of `further` cannot be read.
     """
     from_command_line = split_sweeps(further)
-    if stage.select is not None and "seed" in from_command_line:
-        number = len(from_command_line.pop("seed"))
-        stage = dataclasses.replace(stage, seeds=stage.seeds[:number])
+    if stage.select is not None:
+        for key in (stage.select.by, stage.select.choose):
+            from_command_line.pop(key, None)  # It has told in the stage that is selected from.
+        if "seed" in from_command_line:
+            stage = dataclasses.replace(stage, seeds=stage.seeds[: len(from_command_line.pop("seed"))])
     jobs: list[tuple[int, list[str]]] = []
     for case, choice in itertools.product(stage.cases, selected):
         axes = {
