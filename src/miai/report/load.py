@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from miai.errors import MiaiError
+from miai.tracking.record import IRRELEVANT
 
 FINISHED = "FINISHED"
 FINGERPRINT = "miai.fingerprint"
@@ -20,24 +21,6 @@ ERROR = "miai.error"
 COMMIT = "miai.git_commit"
 DIRTY = "miai.git_dirty"
 FINAL = "final/"
-BOOKKEEPING = (
-    "experiment",
-    "fail_fast",
-    "hydra",
-    "launcher",
-    "name",
-    "paths",
-    "progress",
-    "report",
-    "resume",
-    "run_name",
-    "stage",
-    "study",
-    "tags",
-    "tracking",
-    "workers",
-)
-"""Parameters (by the first part of their name) that say where and how a run is made, not what comes out."""
 HISTORY_FILE = "history.parquet"
 BOARD = "board"
 """A parameter that is made of a run's rows and columns, so that a section can have one facet a board."""
@@ -251,7 +234,7 @@ def _configuration(record: Record) -> tuple:
 
 
 def _is_bookkeeping(name: str) -> bool:
-    return name.partition(".")[0] in BOOKKEEPING
+    return name.partition(".")[0] in IRRELEVANT
 
 
 def _stage(record: Record) -> str | None:

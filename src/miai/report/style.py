@@ -5,7 +5,7 @@ Colours are Okabe and Ito's (2008), which colour-blind people tell apart; lines 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -272,3 +272,20 @@ def reference_line(ax: Axes, value: float, label: str, at_top: bool = True) -> N
 def spread(count: int, width: float) -> np.ndarray:
     """Offsets [count] in ±width that keep points apart: the golden ratio's sequence, the same at each drawing."""
     return ((np.arange(1, count + 1) * 0.6180339887498949) % 1.0 - 0.5) * 2 * width
+
+
+def reference_lines(ax: Any, values: Mapping[str, float]) -> None:
+    """Draw known values of the horizontal axis as lines, with their names above them."""
+    for label, value in values.items():
+        ax.axvline(value, color=FAINT, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
+        ax.annotate(
+            label,
+            (value, 1.0),
+            xycoords=ax.get_xaxis_transform(),
+            xytext=(-2, 1),
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=7,
+            color="#5a5a5a",
+        )

@@ -16,25 +16,7 @@ from typing import Any
 
 from miai.kernel_cache import hash_sources
 from miai.runner.task import Config, Task
-
-IRRELEVANT = (
-    "experiment",
-    "fail_fast",
-    "hydra",
-    "launcher",
-    "name",
-    "paths",
-    "progress",
-    "report",
-    "resume",
-    "run_name",
-    "stage",
-    "study",
-    "tags",
-    "tracking",
-    "workers",
-)
-"""Top-level keys of a configuration that say where and how a run is made, not what comes out."""
+from miai.tracking.record import IRRELEVANT
 
 
 def fingerprint(

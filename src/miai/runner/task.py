@@ -55,7 +55,7 @@ class Task:
             the first one starts.
         input_artifact: see `inputs`.
         irrelevant: top-level keys of the configuration that do not affect this task's results, beside those that
-            never do (`fingerprint.IRRELEVANT`).
+            never do (`tracking.record.IRRELEVANT`).
         settle: says what a configuration comes to, where it names things for `run` to look up: the form in which runs
             are compared, as parameters of the store and in the fingerprint. A `MiaiError` if it comes to nothing.
         at_terminal: whether a person takes part in the run, who would be disturbed by a progress bar.

@@ -22,6 +22,25 @@ LEFT_OUT_TAG = "miai.params_left_out"
 UPLOADED_TAG = "miai.uploaded"
 """Set on a run that was kept on disk, once it is whole in the store."""
 
+IRRELEVANT = (
+    "experiment",
+    "fail_fast",
+    "hydra",
+    "launcher",
+    "name",
+    "paths",
+    "progress",
+    "report",
+    "resume",
+    "run_name",
+    "stage",
+    "study",
+    "tags",
+    "tracking",
+    "workers",
+)
+"""Top-level keys of a run's configuration, and so of its parameters: where and how it is made, not what comes out."""
+
 
 @dataclass(frozen=True)
 class RunRecord:

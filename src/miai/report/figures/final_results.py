@@ -74,19 +74,7 @@ def _panel(selection: Selection, metric: Metric, facet: Facet, ax: Any) -> None:
         if np.isfinite(estimate.low):
             ax.plot([estimate.low, estimate.high], [place + 0.26] * 2, color=style.INK, linewidth=1.3, zorder=3)
         ax.plot(estimate.value, place + 0.26, marker="D", color=style.INK, markersize=4, zorder=4)
-    for label, value in selection.section.reference.get(metric.name, {}).items():
-        ax.axvline(value, color=style.FAINT, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
-        ax.annotate(
-            label,
-            (value, 1.0),
-            xycoords=ax.get_xaxis_transform(),
-            xytext=(-2, 1),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize=7,
-            color="#5a5a5a",
-        )
+    style.reference_lines(ax, selection.section.reference.get(metric.name, {}))
     ax.set_yticks(range(len(selection.groups)), [group.label for group in selection.groups])
     ax.set_ylim(len(selection.groups) - 0.45, -0.55)
     ax.grid(visible=True, axis="x")

@@ -82,19 +82,7 @@ def _panel(selection: Selection, groups: list[Group], facet: Facet, ax: Any) -> 
                 markerfacecolor="white",
                 markeredgecolor=look.colour,
             )
-    for label, value in selection.section.reference.get(SCORE, {}).items():
-        ax.axvline(value, color=style.FAINT, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
-        ax.annotate(
-            label,
-            (value, 1.0),
-            xycoords=ax.get_xaxis_transform(),
-            xytext=(-2, 1),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize=7,
-            color="#5a5a5a",
-        )
+    style.reference_lines(ax, selection.section.reference.get(SCORE, {}))
     ax.set_yticks(range(len(groups)), [group.label for group in groups])
     ax.set_ylim(len(groups) - 0.5, -0.5)
     ax.set_xlim(-0.02, 1.02)
