@@ -13,6 +13,7 @@ import numpy as np
 
 from miai.errors import MiaiError
 from miai.runner import RunContext, Task
+from miai.references import Reference
 from miai.runner.task import Config
 
 
@@ -53,8 +54,8 @@ def name_of(config: Config) -> str:
     return f"count-{config.get('seed', 0)}"
 
 
-def inputs(config: Config) -> Mapping[str, str]:
-    return {"init": str(config["init"])} if config.get("init") else {}
+def inputs(config: Config) -> Mapping[str, Reference]:
+    return {"init": Reference(str(config["init"]), "table.npz")} if config.get("init") else {}
 
 
 COUNT = Task("count", sources=("errors.py",), run=count, name_of=name_of, inputs=inputs, irrelevant=("seconds",))

@@ -17,6 +17,7 @@ from pydantic.dataclasses import dataclass as options
 
 from miai.games.game import Game
 from miai.kinds import STRICT, Kinds
+from miai.references import Reference
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,17 @@ class PlayerKind:
     label: str | None = None
     """The player's name in results; by default its kind and the options that differ from the defaults."""
 
-    def files(self) -> dict[str, str]:
-        """Return the options that name a file, or a run whose artifact it is; `build` wants paths there."""
+    def files(self) -> dict[str, Reference]:
+        """Return the files that the player is made of, by the option that names each; `build` wants paths there."""
         return {}
+
+    def describe_files(self) -> str | None:
+        """Name the player by the files that it is made of, if it is; the options are paths by now.
+
+        Raises:
+            MiaiError: a file is not what the player needs.
+        """
+        return None
 
     def build(self) -> Player:
         raise NotImplementedError

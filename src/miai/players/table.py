@@ -13,11 +13,13 @@ from miai.games.game import FIRST, SECOND, Game
 from miai.kinds import STRICT
 from miai.players.perfect import PolicyPlayer
 from miai.players.player import PlayerKind
+from miai.references import Reference
 
 if TYPE_CHECKING:
     from miai.games.graph import GameGraph
     from miai.tabular.table import ValueTable
 
+TABLE_FILE = "table.npz"
 SEATS = {"first": (FIRST,), "second": (SECOND,), "both": (FIRST, SECOND)}
 SEAT_NAMES = {FIRST: "first", SECOND: "second"}
 
@@ -93,9 +95,22 @@ class Table(PlayerKind):
         if self.run is None:
             raise ValueError("run: a table is needed, a run of the store or the path of a table.npz")
 
-    def files(self) -> dict[str, str]:
+    def _names(self) -> dict[str, str]:
         assert self.run is not None
         return {"run": self.run} if self.second is None else {"run": self.run, "second": self.second}
+
+    def files(self) -> dict[str, Reference]:
+        return {option: Reference(name, TABLE_FILE) for option, name in self._names().items()}
+
+    def describe_files(self) -> str:
+        """Name the tables by their training, such as `sarsa against mixture, first seat, seed 3`."""
+        from miai.tabular.table import ValueTable
+
+        metas = [ValueTable.load(Path(path)).meta for path in self._names().values()]
+        names = dict.fromkeys(f"{meta.algorithm['name']} against {meta.opponent['name']}" for meta in metas)
+        seats = "both" if len(metas) > 1 else metas[0].seat
+        seeds = dict.fromkeys(str(meta.seed) for meta in metas)
+        return f"{' and '.join(names)}, {seats} seat{'s' if seats == 'both' else ''}, seed {' and '.join(seeds)}"
 
     def build(self) -> TablePlayer:
         """Load the tables; the options are paths by now."""

@@ -129,7 +129,7 @@ def run_configured(jobs: Sequence[Job], console: Console | None, title: str) -> 
     inputs = Inputs(Store(location))
     for job in jobs:
         for role, reference in job.task.inputs(job.config).items():
-            inputs.find(role, reference, job.task.input_artifact)
+            inputs.find(role, reference)
     return run_jobs(
         jobs,
         location,

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miai.errors import MiaiError
+from miai.references import Reference
 from miai.runner.task import Config
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def players_of(config: Config) -> tuple[dict[str, Any], ...]:
     return tuple(listed)
 
 
-def inputs_of(config: Config) -> dict[str, str]:
+def inputs_of(config: Config) -> dict[str, Reference]:
     """Return the runs and files that the players of a configuration are made of, by role."""
     from miai.players import players
 
@@ -95,31 +96,23 @@ def inputs_of(config: Config) -> dict[str, str]:
 
 
 def with_files(listed: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path]) -> tuple[dict[str, Any], ...]:
-    """Put the paths of files in place of what named them, and give players of a table their names.
+    """Put the paths of files in place of what named them, and give players that are made of files their names.
 
     Raises:
-        MiaiError: a file is no table.
+        MiaiError: a file is not what its player needs.
     """
+    from miai.players import players
+
     found = []
     for index, options in enumerate(listed):
         own = {option: str(inputs[role]) for option in options if (role := _role(index, option)) in inputs}
-        found.append({**options, **own, "label": options.get("label") or _table_name(own)})
+        filled = {**options, **own}
+        found.append({**filled, "label": options.get("label") or players.build(filled).describe_files()})
     return tuple(found)
 
 
 def _role(index: int, option: str) -> str:
     return f"players[{index}].{option}"
-
-
-def _table_name(files: Mapping[str, str]) -> str:
-    """Name a table by its training, such as `sarsa against mixture, first seat, seed 3`."""
-    from miai.tabular.table import ValueTable
-
-    metas = [ValueTable.load(Path(path)).meta for path in files.values()]
-    names = dict.fromkeys(f"{meta.algorithm['name']} against {meta.opponent['name']}" for meta in metas)
-    seats = "both" if len(metas) > 1 else metas[0].seat
-    seeds = dict.fromkeys(str(meta.seed) for meta in metas)
-    return f"{' and '.join(names)}, {seats} seat{'s' if seats == 'both' else ''}, seed {' and '.join(seeds)}"
 
 
 def is_at_terminal(listed: Sequence[Mapping[str, Any]]) -> bool:

@@ -68,7 +68,7 @@ class _Unlogged:
 
 
 def replay(store: Store, reference: str) -> Replay:
-    """Make a run again and compare its table (the task's `input_artifact`).
+    """Make a run again and compare what came of it (the task's `product`).
 
     Raises:
         MiaiError: no such run, or it lacks what is needed to make it again.

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from miai import project
 from miai.errors import MiaiError
+from miai.references import Reference
 from miai.runner.fingerprint import fingerprint, hash_file
 from miai.runner.task import Job
 from miai.tracking import Store, origin
@@ -112,9 +113,10 @@ def prepare(job: Job, inputs: Inputs, looked: float) -> Ready:
         MiaiError: an input is not there.
     """
     references = dict(job.task.inputs(job.config))
-    files = {role: inputs.find(role, name, job.task.input_artifact) for role, name in references.items()}
+    files = {role: inputs.find(role, reference) for role, reference in references.items()}
     hashes = {role: inputs.hash(path) for role, path in files.items()}
-    return Ready(job, fingerprint(job.task, job.config, hashes, references), files, looked)
+    names = {role: reference.name for role, reference in references.items()}
+    return Ready(job, fingerprint(job.task, job.config, hashes, names), files, looked)
 
 
 class Inputs:
@@ -122,29 +124,29 @@ class Inputs:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._files: dict[tuple[str, str], Path] = {}
+        self._files: dict[Reference, Path] = {}
         self._hashes: dict[Path, str] = {}
 
-    def find(self, role: str, reference: str, artifact: str) -> Path:
+    def find(self, role: str, reference: Reference) -> Path:
         """The file that a reference means: a path (from the current folder or the root), or a run's artifact.
 
         Raises:
             MiaiError: there is no such file, no such run, or the run has no such artifact.
         """
-        key = (reference, artifact)
-        if key not in self._files:
-            self._files[key] = self._look_up(role, reference, artifact)
-        return self._files[key]
+        if reference not in self._files:
+            self._files[reference] = self._look_up(role, reference)
+        return self._files[reference]
 
-    def _look_up(self, role: str, reference: str, artifact: str) -> Path:
+    def _look_up(self, role: str, reference: Reference) -> Path:
+        name, artifact = reference
         for base in (Path.cwd(), project.root()):
-            path = base / Path(reference).expanduser()
+            path = base / Path(name).expanduser()
             if path.is_file():
                 return path.resolve()
-        if Path(reference).suffix or reference[0] in "/.~":
-            raise MiaiError(f"{role}: no such file: {reference!r} (from {Path.cwd()} or {project.root()}).")
+        if Path(name).suffix or name[0] in "/.~":
+            raise MiaiError(f"{role}: no such file: {name!r} (from {Path.cwd()} or {project.root()}).")
         try:
-            return self._store.artifact(reference, artifact)
+            return self._store.artifact(name, artifact)
         except MiaiError as error:
             raise MiaiError(f"{role}: {error}") from error
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from miai.errors import MiaiError
 from miai.kernel_cache import PACKAGE
+from miai.references import Reference
 
 if TYPE_CHECKING:
     from miai.runner.context import RunContext
@@ -34,7 +35,7 @@ def never(config: Config) -> bool:
     return False
 
 
-def no_inputs(config: Config) -> dict[str, str]:
+def no_inputs(config: Config) -> dict[str, Reference]:
     """The inputs of a task that needs none."""
     return {}
 
@@ -48,12 +49,9 @@ class Task:
         sources: files and folders under `src/miai` that affect the results; their hash is in the fingerprint.
         run: does it. This and the other functions are module-level, so that a worker process can find them.
         name_of: the run's name for people.
-        inputs: what the run needs from others, by role: a path, or the id (its beginning, the name) of a run, which
-            stands for that run's artifact `input_artifact`.
+        inputs: the files that the run needs, by role: given by path, or by the run that made them.
         check: raises a `MiaiError` for a configuration that cannot be run. Cheap: it is asked for every job of a
-            sweep before
-            the first one starts.
-        input_artifact: see `inputs`.
+            sweep before the first one starts.
         irrelevant: top-level keys of the configuration that do not affect this task's results, beside those that
             never do (`tracking.record.IRRELEVANT`).
         settle: says what a configuration comes to, where it names things for `run` to look up: the form in which runs
@@ -67,9 +65,8 @@ class Task:
     sources: tuple[str, ...]
     run: Callable[[Config, RunContext], None]
     name_of: Callable[[Config], str]
-    inputs: Callable[[Config], Mapping[str, str]] = no_inputs
+    inputs: Callable[[Config], Mapping[str, Reference]] = no_inputs
     check: Callable[[Config], None] = no_check
-    input_artifact: str = "table.npz"
     irrelevant: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
     settle: Callable[[Config], Config] = as_it_is

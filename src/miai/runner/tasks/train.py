@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from miai.references import Reference
 from miai.runner.task import Config, Task
 
 if TYPE_CHECKING:
@@ -20,11 +21,11 @@ def check(config: Config) -> None:
     games.build(TrainSettings.of(config).game).rules()
 
 
-def inputs(config: Config) -> dict[str, str]:
+def inputs(config: Config) -> dict[str, Reference]:
     """Return the saved tables that the run starts from or plays against, by role."""
     from miai.tabular.settings import TrainSettings
 
-    return TrainSettings.of(config).tables()
+    return {role: Reference(name, TABLE_FILE) for role, name in TrainSettings.of(config).tables().items()}
 
 
 def name_of(config: Config) -> str:
@@ -68,6 +69,5 @@ TASK = Task(
     name_of=name_of,
     inputs=inputs,
     check=check,
-    input_artifact=TABLE_FILE,
     preload=("miai.tabular.training",),
 )
