@@ -1,8 +1,8 @@
 """One file format for all arrays of Go: data sets of games, positions, weights of networks.
 
-A file is in the safetensors format: a JSON header, then the arrays as plain bytes. Loading it runs no code, and its arrays
-can be mapped from the disk instead of read. What an array means is the caller's: each file states a *kind* (such as
-`network`), the version of that kind's layout, and metadata that JSON can hold.
+A file is in the safetensors format: a JSON header, then the arrays as plain bytes. Loading it runs no code, and its
+arrays can be mapped from the disk instead of read. What an array means is the caller's: each file states a *kind* (such
+as `network`), the version of that kind's layout, and metadata that JSON can hold.
 """
 
 from __future__ import annotations
@@ -93,19 +93,15 @@ def load_tensors(
         raise MiaiError(f"{path}: it is of kind {about['kind']!r}; a file of kind {kind!r} is needed.")
     if about["version"] != version:
         raise MiaiError(f"{path}: its version is {about['version']!r}; this Miai reads {kind} of version {version}.")
-    types = {name: DTYPES.get(entry["dtype"]) for name, entry in header.items()}
+    unknown = next((name for name, entry in header.items() if entry["dtype"] not in DTYPES), None)
+    if unknown is not None:
+        raise MiaiError(f"{path}: its array {unknown!r} is of a type that Miai does not use.")
+    types = {name: DTYPES[entry["dtype"]] for name, entry in header.items()}
     if arrays is not None and {name: str(dtype) for name, dtype in types.items()} != dict(arrays):
-        held = (
-            ", ".join(f"{name} {dtype or header[name]['dtype']}" for name, dtype in sorted(types.items())) or "nothing"
-        )
+        held = ", ".join(f"{name} {dtype}" for name, dtype in sorted(types.items())) or "nothing"
         raise MiaiError(
             f"{path}: it holds {held}; a {kind} holds {', '.join(f'{name} {arrays[name]}' for name in sorted(arrays))}."
         )
-    unknown = next((name for name, dtype in types.items() if dtype is None), None)
-    if unknown is not None:
-        raise MiaiError(f"{path}: its array {unknown!r} is of a type that Miai does not use.")
-    if path.stat().st_size == 0:
-        raise MiaiError(f"{path}: it is empty.")
     whole = np.memmap(path, np.uint8, "r") if mapped else np.fromfile(path, np.uint8)
     start = HEADER_BYTES + int.from_bytes(whole[:HEADER_BYTES].tobytes(), "little")
     found = {}

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from miai.errors import MiaiError
-from miai.runner import RunContext, Task
 from miai.references import Reference
+from miai.runner import RunContext, Task
 from miai.runner.task import Config
 
 
