@@ -6,8 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 MIAI := $(BIN)/miai
 ARGS ?=
+# What pip is asked for where there is no PyTorch yet. Elsewhere than on a CPU machine another build may be wanted; one that is
+# in the virtual environment already is left alone.
+TORCH ?= torch==2.13.0
 
-.PHONY: help sweep report ui play test test-slow lint bench lock clean
+.PHONY: help sweep alphago report ui play test test-alphago test-slow lint bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -34,6 +37,12 @@ $(VENV)/.dev: requirements/dev.lock $(VENV)/.runtime
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
 	@touch $@
 
+$(VENV)/.alphago: requirements/alphago.lock $(VENV)/.runtime
+	@$(BIN)/python -c 'import torch' 2>/dev/null || { echo "Installing PyTorch (some minutes, once)"; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH); }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/alphago.lock
+	@touch $@
+
 sweep: $(VENV)/.runtime  ## run the main study, td_comparison, and draw its report (ARGS='…' are overrides)
 	@$(MIAI) sweep td_comparison $(ARGS)
 	@$(MIAI) report td_comparison $(ARGS)
@@ -50,6 +59,9 @@ play: $(VENV)/.runtime  ## play against a trained table in the terminal
 test: lint  ## run the linters and the tests
 	@$(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
 
+test-alphago: $(VENV)/.alphago lint  ## run the tests that need PyTorch and OpenVINO too
+	@$(BIN)/python -m pytest -n 2 -m "not slow" tests/networks tests/alphago tests/players tests/runner/test_alphago_tasks.py $(ARGS)
+
 test-slow: $(VENV)/.dev  ## run the long checks too (minutes)
 	@$(BIN)/python -m pytest -m slow $(ARGS)
 
@@ -65,6 +77,7 @@ lock: $(VENV)/.dev  ## pin the dependencies anew
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header -o requirements/runtime.lock pyproject.toml requirements/build.in
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev -c requirements/runtime.lock -o requirements/dev.lock pyproject.toml requirements/build.in
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header -c requirements/runtime.lock -o requirements/alphago.lock requirements/alphago.in
 
 clean:  ## remove the virtual environment and caches; runs and reports stay
 	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

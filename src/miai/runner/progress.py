@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from miai.runner.sweep import SweepResult
 
 LINE_SECONDS = 5.0
+LINE_SHARE = 0.02
+"""Without a terminal a line comes no more often than after those seconds, or this share of the time so far."""
 REDRAW_SECONDS = 0.1
 KNOWN_SHARE = 0.02
-"""Share of a sweep, or one run, that has to be done before a speed is shown."""
+KNOWN_SECONDS = 60.0
+"""A speed is shown once that share of a sweep, or one run, is done; or after that time, if anything is."""
 
 MAX_SHOWN = 40
 """Failures in the closing table; the others are counted."""
@@ -44,7 +47,7 @@ class SweepDisplay:
         """Say what there is to do."""
         self._total, self._there = total, there + same
         todo = total - there - same
-        parts = [f"{total} runs"]
+        parts = [f"{total} {_runs(total)}"]
         if there:
             parts.append(f"{there} already there")
         if same:
@@ -81,20 +84,21 @@ class SweepDisplay:
         if self._console is None:
             return
         now = time.monotonic()
-        if now - self._shown < (REDRAW_SECONDS if self._bar is not None else LINE_SECONDS):
-            return
-        if self._bar is None and now - self._began < LINE_SECONDS:
+        took = now - self._began
+        pause = REDRAW_SECONDS if self._bar is not None else max(LINE_SECONDS, LINE_SHARE * took)
+        if now - max(self._shown, self._began) < pause:
             return
         self._shown = now
         ended = len(outcomes)
         failed = sum(outcome.status == "failed" for outcome in outcomes)
         made = max(0.0, ended - self._there + partly)
-        rate = made / max(now - self._began, 1e-9)
+        rate = made / max(took, 1e-9)
         # The first moments go into starting workers: a speed that is drawn from them says nothing of the runs.
-        known = made >= min(1.0, KNOWN_SHARE * self._total)
+        known = made >= min(1.0, KNOWN_SHARE * self._total) or (took >= KNOWN_SECONDS and made > 0)
         speed, left = (_rate(rate), _left((self._total - ended - partly) / rate)) if known else ("starting", "")
-        runs = f"{ended}/{self._total} runs"
+        runs = f"{ended}/{self._total} {_runs(self._total)}"
         if self._bar is None:
+            runs += f" ({100 * (ended + partly) / self._total:.0f} %)" if partly >= 0.01 else ""
             self.notice(f"{self._title}: {', '.join(filter(None, [runs, f'{failed} failed', speed, left]))}")
             return
         self._bar.update(
@@ -139,7 +143,17 @@ class SweepDisplay:
 
 
 def _rate(runs_per_second: float) -> str:
-    return f"{runs_per_second:.1f} runs/s" if runs_per_second >= 0.1 else f"{runs_per_second * 60:.1f} runs/min"
+    if runs_per_second >= 0.1:
+        return f"{runs_per_second:.1f} runs/s"
+    return (
+        f"{runs_per_second * 60:.1f} runs/min"
+        if runs_per_second >= 0.1 / 60
+        else f"{runs_per_second * 3600:.1f} runs/h"
+    )
+
+
+def _runs(number: int) -> str:
+    return "run" if number == 1 else "runs"
 
 
 def _left(seconds: float) -> str:
