@@ -136,6 +136,11 @@ class GoGame:
         return self._boards[-1]
 
     @property
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
+        """The compiled board that the history begins with, shared like `state`."""
+        return self._boards[0]
+
+    @property
     def board(self) -> np.ndarray:
         """The stones now, int8[N, N]: +1 black, −1 white, 0 empty, row 0 at the top."""
         frame = self.state[0][:POINTS].reshape(21, 21)[1 : self.size + 1, 1 : self.size + 1]
