@@ -1,0 +1,1 @@
+"""Networks of Go: their input planes, their files, and how they are evaluated."""
