@@ -1,0 +1,1 @@
+"""The stages of the pipeline of AlphaGo (Silver et al., 2016)."""
