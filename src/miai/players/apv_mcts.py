@@ -1,0 +1,160 @@
+"""APV-MCTS, the search of AlphaGo: PUCT with a policy network, a value network and playouts, or any of them alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from miai.games.game import Game
+from miai.kinds import STRICT
+from miai.players.player import OWN_BUDGET, Budget, Decision, PlayerKind, name_player
+from miai.players.searching import ENDLESS
+from miai.references import Reference
+
+if TYPE_CHECKING:
+    from miai.search.puct_config import LeafEvaluator, PuctConfig, PuctResult
+
+NETWORK_FILE = "network.safetensors"
+
+
+class PuctPlayer:
+    """Plays what a `PuctSearcher` finds, and can say what it thinks meanwhile."""
+
+    def __init__(self, config: PuctConfig, evaluator: LeafEvaluator | None) -> None:
+        from miai.search.puct_searcher import PuctSearcher  # its kernels take a moment to load
+
+        self.name = "apv_mcts"
+        self.own_budget = Budget(config.num_simulations, config.seconds)
+        self._searcher = PuctSearcher(config, evaluator)
+
+    def new_game(self, game: Game) -> None:
+        self._searcher.new_game(game)
+
+    def select_move(self, game: Game, rng: np.random.Generator, budget: Budget = OWN_BUDGET) -> Decision:
+        return self.analyse(game, rng, budget, None)
+
+    def analyse(
+        self,
+        game: Game,
+        rng: np.random.Generator,
+        budget: Budget | None,
+        on_progress: Callable[[Decision], bool] | None,
+    ) -> Decision:
+        """Search, as `Analyst` says."""
+        result = self._searcher.search(
+            game,
+            rng,
+            num_simulations=ENDLESS if budget is None else budget.simulations,
+            seconds=None if budget is None else budget.seconds,
+            on_progress=None if on_progress is None else lambda so_far: on_progress(_decision(so_far)),
+        )
+        return _decision(result)
+
+    def close(self) -> None:
+        self._searcher.close()
+
+
+def _decision(result: PuctResult) -> Decision:
+    info = {
+        "value": result.value,
+        "visits": result.visits,
+        "values": result.values,
+        "priors": result.priors,
+        "pv": result.pv,
+        "simulations": result.simulations,
+        "seconds": result.seconds,
+        "phases": result.phases,
+    }
+    return Decision(result.move, info)
+
+
+@dataclass(config=STRICT, kw_only=True)
+class ApvMcts(PlayerKind):
+    """Options of the search; `miai.search.puct_config.PuctConfig` says what they mean and which go together."""
+
+    policy: str | None = None
+    """The policy network that gives the priors: a run, or the path of a file; none makes all moves equal."""
+    value: str | None = None
+    """The value network: a run, or the path of a file."""
+    num_simulations: Annotated[int, Field(ge=1)] | None = 400
+    """Simulations a move."""
+    seconds: Annotated[float, Field(gt=0)] | None = None
+    """Seconds a move; with `num_simulations` too, whichever ends first."""
+    mixing: Annotated[float, Field(ge=0, le=1)] | None = None
+    """λ: 0 is the value network alone, 1 playouts alone; none is 0.5 with a value network, 1 without."""
+    playout: Literal["uniform", "pattern"] = "pattern"
+    """How games are played to their end: at random, or by patterns, captures and escapes."""
+    c_puct: Annotated[float, Field(ge=0)] = 5.0
+    """Weight of the priors."""
+    prior_temperature: Annotated[float, Field(ge=0.01, le=100)] = 1.0
+    """Of the softmax that makes priors; above 1 is flatter."""
+    fpu: Annotated[float, Field(ge=-1, le=1)] | None = 0.0
+    """Q of a move never tried; none is the mean of its node."""
+    expand_after: Annotated[int, Field(ge=1)] = 1
+    """A leaf gets children with its visit of this number."""
+    batch_size: Annotated[int, Field(ge=1, le=1024)] = 8
+    """Descents whose leaves are evaluated together."""
+    virtual_loss: Annotated[int, Field(ge=0, le=1000)] = 3
+    """Lost games that a descent under way counts for."""
+    symmetry: Literal["random", "average", "none"] = "random"
+    """How networks are asked: turned at random, in all eight turns, or as it is."""
+    resign_threshold: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Resign when the best move wins less often than that; 0 is never."""
+    reuse_tree: bool = True
+    """Keep what was learnt about the moves that were then played."""
+    max_edges: Annotated[int, Field(ge=1000, lt=2**32)] = 4_000_000
+    """Bound on the tree."""
+    runtime: Literal["auto", "torch", "openvino"] = "auto"
+    """What evaluates the networks."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where."""
+    threads: Annotated[int, Field(ge=1, le=256)] = 1
+    """Of the processor, for the networks."""
+
+    def files(self) -> dict[str, Reference]:
+        named = {"policy": self.policy, "value": self.value}
+        return {option: Reference(name, NETWORK_FILE) for option, name in named.items() if name is not None}
+
+    def describe_files(self) -> str | None:
+        """Name the player by what its networks are made of, such as `policy=6×64, 48 planes`, and by its options."""
+        from miai.networks.weights import load_network
+
+        paths = {option: getattr(self, option) for option in self.files()}
+        networks = {option: load_network(path).spec.describe() for option, path in paths.items()}
+        return name_player({"name": "apv_mcts", **dataclasses.asdict(self), **networks})
+
+    def config(self) -> PuctConfig:
+        """Return the options of the search itself."""
+        from miai.search.puct_config import PuctConfig
+
+        return PuctConfig(
+            num_simulations=self.num_simulations,
+            seconds=self.seconds,
+            batch_size=self.batch_size,
+            c_puct=self.c_puct,
+            mixing=self.mixing,
+            playout=self.playout,
+            prior_temperature=self.prior_temperature,
+            virtual_loss=self.virtual_loss,
+            expand_after=self.expand_after,
+            fpu=self.fpu,
+            resign_threshold=self.resign_threshold,
+            reuse_tree=self.reuse_tree,
+            max_edges=self.max_edges,
+        )
+
+    def build(self) -> PuctPlayer:
+        """Load the networks; the options are paths by now."""
+        from miai.networks.leaf_evaluator import load_leaves
+
+        config = self.config()
+        leaves = load_leaves(self.policy, self.value, self.symmetry, self.runtime, self.device, self.threads)
+        return PuctPlayer(config, leaves)
+
+
+KIND = ApvMcts
