@@ -12,7 +12,7 @@ its name is true and 0 elsewhere. A number from 1 to 8 is eight planes, one for 
 | 20–27 | capture size | on legal moves: opponent's stones that the move takes; none of the eight where it takes none |
 | 28–35 | self-atari size | on legal moves after which the mover's chain has one liberty: stones of that chain |
 | 36–43 | liberties after move | on legal moves: liberties of the mover's chain after it |
-| 44 | ladder capture | on moves that take a chain of two liberties in a ladder (`networks.ladders`) |
+| 44 | ladder capture | on moves that take a chain of two liberties in a ladder (`games.go.ladders`) |
 | 45 | ladder escape | on moves that save a chain in atari, also from a ladder |
 | 46 | sensibleness | on legal moves that do not fill an eye of the mover's own (`board.is_eye`) |
 | 47 | zeros | nowhere |
@@ -30,9 +30,29 @@ from typing import NamedTuple
 import numpy as np
 
 from miai.compiled import Index, kernel
-from miai.games.go.board import COLOUR, EMPTY, POINTS, SIZE, is_legal
+from miai.games.go.board import (
+    BLACK,
+    CHAIN,
+    COLOUR,
+    EMPTY,
+    POINTS,
+    SHAPE,
+    SIZE,
+    is_eye,
+    is_legal,
+)
 from miai.games.go.boards import Boards, size_of
+from miai.games.go.compiled import inlined
 from miai.games.go.coordinates import check_size
+from miai.games.go.ladders import CAPTURE, ESCAPE, Reading, find_ladders, new_reading
+from miai.games.go.liberty_sets import (
+    LibertySets,
+    collect_liberties,
+    count_liberties,
+    look_ahead,
+    new_liberty_sets,
+    words_of,
+)
 from miai.games.go.symmetry import NUM_SYMMETRIES, permutation
 
 VALUES = 8
@@ -59,7 +79,9 @@ PLANES = {count: _ALL[:count] for count in (4, 12, 48, VALUE_PLANES)}
 """Names of the planes, in order, by how many there are: the sets of planes that a network may ask for."""
 
 OWN, OPPONENT, VACANT, ONES = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
-TURNS_SINCE = np.uint64(4)
+TURNS_SINCE, LIBERTIES, CAPTURE_SIZE = np.uint64(4), np.uint64(12), np.uint64(20)
+SELF_ATARI_SIZE, LIBERTIES_AFTER = np.uint64(28), np.uint64(36)
+LADDER_CAPTURE, LADDER_ESCAPE, SENSIBLE = np.uint64(44), np.uint64(45), np.uint64(46)
 COLOUR_TO_PLAY = np.uint64(48)
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -71,6 +93,10 @@ class Scratch(NamedTuple):
 
     targets: np.ndarray
     """uint16[8, POINTS]: by symmetry, the flat index of the turned board that a point of the board goes to."""
+    sets: LibertySets
+    reading: Reading
+    ladders: np.ndarray
+    """uint8[POINTS], marks of `ladders.find_ladders`."""
 
 
 @lru_cache
@@ -85,7 +111,12 @@ def _targets(size: int) -> np.ndarray:
 
 def new_scratch(size: int) -> Scratch:
     """Return what `encode` needs for boards of that size. Raises `ValueError` if it is not one."""
-    return Scratch(targets=_targets(check_size(size)))
+    return Scratch(
+        targets=_targets(check_size(size)),
+        sets=new_liberty_sets(size),
+        reading=new_reading(),
+        ladders=np.zeros(POINTS, np.uint8),
+    )
 
 
 @kernel
@@ -117,8 +148,48 @@ def encode(boards: Boards, i: Index, num_planes: Index, symmetry: Index, out: np
                 continue
             out[OWN if found == own else OPPONENT, t] = 1.0
             if num_planes > TURNS_SINCE:
-                age = now - np.int64(boards.placed[i, v])
-                out[TURNS_SINCE + min(np.uint64(age) - _ONE, _LAST_VALUE), t] = 1.0
+                _set_value(out, TURNS_SINCE, np.uint64(now - np.int64(boards.placed[i, v])), t)
+    if num_planes > LIBERTIES:
+        _encode_tactics(cells, boards.liberties[i], own, symmetry, out, scratch)
+    if num_planes > COLOUR_TO_PLAY and own == BLACK:
+        for q in range(size * size):
+            out[COLOUR_TO_PLAY, q] = 1.0
+
+
+@inlined
+def _set_value(out: np.ndarray, first: np.uint64, value: np.uint64, t: np.uint64) -> None:
+    """Set the plane of a value from 1 at point t; `first` is the plane of 1."""
+    out[first + min(value - _ONE, _LAST_VALUE), t] = 1.0
+
+
+@kernel
+def _encode_tactics(
+    cells: np.ndarray, liberties: np.ndarray, own: np.uint64, symmetry: Index, out: np.ndarray, scratch: Scratch
+) -> None:
+    """Write the planes from `LIBERTIES` to `SENSIBLE`; `out` and `scratch` are modified in place."""
+    size, words = np.int64(cells[SIZE]), words_of(cells)
+    sets, ladders = scratch.sets, scratch.ladders
+    collect_liberties(cells, sets)
+    find_ladders(cells, liberties, own, scratch.reading, ladders)
+    for row in range(1, size + 1):
+        for column in range(1, size + 1):
+            v = np.uint64(row * 21 + column)
+            t = np.uint64(scratch.targets[symmetry, v])
+            if cells[COLOUR + v] != EMPTY:
+                _set_value(out, LIBERTIES, count_liberties(sets, np.uint64(cells[CHAIN + v]), words), t)
+            elif is_legal(cells, liberties, v, own, False):
+                captured, stones, left = look_ahead(cells, liberties, sets, v, own)
+                _set_value(out, LIBERTIES_AFTER, left, t)
+                if captured != _ZERO:
+                    _set_value(out, CAPTURE_SIZE, captured, t)
+                if left == _ONE:
+                    _set_value(out, SELF_ATARI_SIZE, stones, t)
+                if ladders[v] & CAPTURE:
+                    out[LADDER_CAPTURE, t] = 1.0
+                if ladders[v] & ESCAPE:
+                    out[LADDER_ESCAPE, t] = 1.0
+                if not is_eye(np.uint64(cells[SHAPE + v]), own):
+                    out[SENSIBLE, t] = 1.0
 
 
 @kernel
