@@ -33,8 +33,8 @@ IMPLEMENTED = {
 }
 """Groups, and what the code has for them: for each a YAML of its name, and no other."""
 
-READY_MADE = {"algorithm", "player"}
-"""Groups whose YAML are settings of fewer kinds; they have contract tests of their own."""
+READY_MADE = {"algorithm", "network", "player"}
+"""Groups whose YAML are settings of fewer kinds; they have tests of their own."""
 
 FOREIGN = {"experiment", "hydra"}
 """Groups that are not ours: a study becomes a choice by itself, and Hydra's plugins are Hydra's."""
@@ -50,6 +50,8 @@ ALSO_NEEDS = {
 REFUSED = {
     ("train", f"game={GO}"): "no such choice 'go'; allowed: mnk, tictactoe",
     ("train", "opponent@evaluation.opponent=self"): "no such choice 'self'",
+    ("records", "game=mnk"): "no such choice 'mnk'; allowed: go",
+    ("records", "game=tictactoe"): "no such choice 'tictactoe'; allowed: go",
 }
 """Choices that a task refuses, and how."""
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from miai.records.game_set import GAMES_FILE, GameSet
+from miai.records.record import GameRecord
 from miai.runner import execute
 from miai.runner.compose import compose_one
 from miai.runner.task import tasks
@@ -27,7 +29,12 @@ TINY = {
     "train": ["num_games=60", "num_checkpoints=3", "test.games=5"],
     "match": ["players=[random,ucb@4]", "game.size=3", "games=2"],
     "tournament": ["players=[random,ucb@4]", "game.size=3", "games_per_pairing=2"],
+    "sl_policy": ["network=tiny", "num_epochs=1"],
 }
+INPUTS: dict[str, Callable[[Path], dict[str, Path]]] = {"sl_policy": lambda folder: {"data": recorded_games(folder)}}
+"""Makes, in a folder, the files that a task needs, by role."""
+NEEDS_TORCH = {"sl_policy"}
+"""Tasks that do, which is not always there."""
 
 
 class Recorder:
@@ -69,9 +76,21 @@ def _run(task: str, work: Path, *further: str) -> Recorder:
     known = tasks()[task]
     config = compose_one(task, [*TINY[task], *further])
     known.check(config)
+    if task in NEEDS_TORCH:
+        pytest.importorskip("torch")
     recorder: Any = Recorder(work)
+    if task in INPUTS:
+        recorder.inputs = INPUTS[task](work)
     known.run(config, recorder)
     return recorder
+
+
+def recorded_games(folder: Path) -> Path:
+    """Write a set of a few games on 5×5, of one collection, to a file."""
+    path = folder / GAMES_FILE
+    record = GameRecord(size=5, moves=((1, 12), (-1, 7), (1, 11), (-1, 6)))
+    GameSet.from_records([record] * 3, split=[0, 1, 2], collection="NAME").save(path)
+    return path
 
 
 def documented(section: str) -> set[str]:
@@ -111,11 +130,20 @@ def test_tournaments_log_what_the_page_says(run_tiny: RunTiny) -> None:
     assert names == documented("Tournaments")
 
 
+def test_policy_networks_log_what_the_page_says(run_tiny: RunTiny) -> None:
+    recorder = run_tiny("sl_policy")
+    logged = recorder.logged | {f"final/{name}" for name in recorder.finals - recorder.logged}
+    assert logged == documented("Policy networks from experts' moves")
+    assert {name for name in recorder.logged if name.startswith("test/")} < recorder.finals
+    assert recorder.artifacts == {tasks()["sl_policy"].product}
+
+
 def test_artifacts(run_tiny: RunTiny) -> None:
     found = documented("Artifacts")
     made = {
         "train": run_tiny("train", "seat=first").artifacts,
         "match": run_tiny("match").artifacts,
+        "of networks": {tasks()[task].product for task in NEEDS_TORCH},
         "every run": {"config.yaml", HISTORY_FILE, execute.LOG_FILE},
     }
     assert found - {"faults/"} == set().union(*made.values()), "faults/ is there after a fault alone"
