@@ -40,7 +40,7 @@ def test_the_yaml_of_a_kind_has_the_defaults_of_the_kind(name: str) -> None:
 
 @pytest.mark.parametrize("name", READY)
 def test_a_ready_player_is_named_or_says_what_it_lacks(name: str) -> None:
-    if name in ("gtp", "table"):
+    if name in ("gtp", "policy", "table"):
         with pytest.raises(MiaiError, match="needed"):
             name_player(DEFAULTS[name])
     else:
@@ -59,7 +59,11 @@ def test_every_option_is_commented(name: str) -> None:
 def test_files_are_options(name: str) -> None:
     kind = players.classes[name]
     fields = {field.name for field in dataclasses.fields(kind)}
-    needed = {"gtp": {"command": "engine"}, "table": {"run": "one", "second": "two"}}.get(name, {})
+    needed = {
+        "gtp": {"command": "engine"},
+        "policy": {"network": "one"},
+        "table": {"run": "one", "second": "two"},
+    }.get(name, {})
     assert set(kind(**needed).files()) <= fields
 
 
