@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -143,16 +143,19 @@ def name_player(mapping: Mapping[str, Any], where: str = "player") -> str:
 
 
 def _name(mapping: Mapping[str, Any], kind: PlayerKind) -> str:
-    return kind.label or _describe(str(mapping["name"]), kind)
+    return kind.label or describe(str(mapping["name"]), kind)
 
 
-def _describe(name: str, kind: PlayerKind) -> str:
-    """Return the kind's name and what differs from its defaults, such as `uct num_simulations=3000 rave=true`."""
+def describe(name: str, kind: PlayerKind, but: Collection[str] = ("label",)) -> str:
+    """Return the kind's name and what differs from its defaults, such as `uct num_simulations=3000 rave=true`.
+
+    Options in `but` are left out.
+    """
     words = [name]
     for option in dataclasses.fields(kind):
         default = option.default if option.default_factory is dataclasses.MISSING else option.default_factory()
         value = getattr(kind, option.name)
-        if option.name != "label" and value != default:
+        if option.name not in but and value != default:
             words.append(f"{option.name}={_plain(value)}")
     return " ".join(words)
 

@@ -11,10 +11,12 @@ from pydantic.dataclasses import dataclass
 
 from miai.games.game import Game
 from miai.kinds import STRICT
-from miai.players.player import OWN_BUDGET, Budget, Decision, PlayerKind
+from miai.players.player import OWN_BUDGET, Budget, Decision, PlayerKind, describe
+from miai.references import Reference
 
 if TYPE_CHECKING:
     from miai.search import SearchConfig, SearchResult
+    from miai.search.rollouts import RolloutPolicy
 
 ENDLESS = 2**31
 """Simulations of a search that is to end by being stopped: hours of them."""
@@ -71,6 +73,12 @@ def _decision(result: SearchResult) -> Decision:
     return Decision(result.move, info)
 
 
+def _load_policy(path: str) -> RolloutPolicy:
+    from miai.networks.rollout_weights import load_rollout
+
+    return load_rollout(path).policy()
+
+
 @dataclass(config=STRICT, kw_only=True)
 class SearchKind(PlayerKind):
     """Options of every search; `miai.search.SearchConfig` says what they mean and which go together."""
@@ -79,15 +87,42 @@ class SearchKind(PlayerKind):
     """Simulations a move."""
     seconds: Annotated[float, Field(gt=0)] | None = None
     """Seconds a move; with `num_simulations` too, whichever ends first."""
-    playout: Literal["uniform", "pattern"] = "uniform"
-    """How games are played to their end: at random, or by patterns, captures and escapes (Go only)."""
+    playout: Literal["uniform", "pattern", "learned"] = "uniform"
+    """How games are played to their end: at random; by patterns, captures and escapes; by a fitted policy (Go only)."""
+    rollout: str | None = None
+    """That policy: a run of the task `rollout_policy`, or the path of a `rollout.safetensors`."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     """Trees that grow side by side."""
     resign_threshold: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Resign when the best move wins less often than that; 0 is never (Go only)."""
 
+    def __post_init__(self) -> None:
+        if self.playout == "learned" and self.rollout is None:
+            raise ValueError("playout: learned needs rollout, a run of rollout_policy or the path of its file")
+        if self.playout != "learned" and self.rollout is not None:
+            raise ValueError(f"rollout: only with playout=learned, not playout={self.playout}")
+
+    def files(self) -> dict[str, Reference]:
+        if self.rollout is None:
+            return {}
+        from miai.networks.rollout_weights import ROLLOUT_FILE
+
+        return {"rollout": Reference(self.rollout, ROLLOUT_FILE)}
+
+    def describe_files(self) -> str | None:
+        """Name the search by its other options; the file is looked into, as it has to be a policy."""
+        if self.rollout is None:
+            return None
+        _load_policy(self.rollout)
+        return describe(self.algorithm, self, but=("label", "rollout"))
+
+    @property
+    def algorithm(self) -> str:
+        """The search's kind."""
+        return str(self.options()["algorithm"])
+
     def options(self) -> dict[str, Any]:
-        """Return the options of `SearchConfig`."""
+        """Return the options of `SearchConfig`, but for the policy of the playouts."""
         raise NotImplementedError
 
     def shared_options(self) -> dict[str, Any]:
@@ -102,4 +137,5 @@ class SearchKind(PlayerKind):
     def build(self) -> SearchPlayer:
         from miai.search import SearchConfig
 
-        return SearchPlayer(SearchConfig(**self.options()))
+        policy = None if self.rollout is None else _load_policy(self.rollout)
+        return SearchPlayer(SearchConfig(**self.options(), rollout=policy))

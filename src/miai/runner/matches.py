@@ -45,6 +45,8 @@ SOURCES = (
     "gtp/client.py",
     "gtp/protocol.py",
     "kinds.py",
+    "networks/__init__.py",
+    "networks/rollout_weights.py",
     "players",
     "ratings.py",
     "records",
@@ -54,6 +56,7 @@ SOURCES = (
     "tabular/policies.py",
     "tabular/table.py",
     "tabular/targets.py",
+    "tensor_file.py",
 )
 """What the results of games depend on."""
 

@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass, field
 
 from miai.errors import MiaiError, choose
+from miai.search.rollouts import RolloutPolicy
 from miai.search.selection import BY_UCB, EVENLY, Rule
 from miai.search.tree import BYTES_PER_EDGE
 
 ALGORITHMS = ("flat_mc", "ucb", "uct")
-PLAYOUTS = ("uniform", "pattern")
+PLAYOUTS = ("uniform", "pattern", "learned")
 C_UCT = 0.3
 
 
@@ -36,7 +37,9 @@ class SearchConfig:
         priors: begin each move with virtual playouts from patterns, captures and the distance to the last move (`uct`
             on Go only).
         fpu: value of a move never tried (first-play urgency); `None` tries every move once before any a second time.
-        playout: `uniform`, or `pattern`: answers to atari and 3×3 patterns near the last move first (Go only).
+        playout: `uniform`; `pattern`: answers to atari and 3×3 patterns near the last move first; `learned`: drawn from
+            the policy `rollout` (the last two on Go only).
+        rollout: the policy of learned playouts.
         threads: trees that grow side by side and are added up at the end (root parallelism).
         expand_after: visits after which a leaf gets children.
         reuse_tree: keep the part of the tree that the game went into.
@@ -56,6 +59,7 @@ class SearchConfig:
     priors: bool = False
     fpu: float | None = None
     playout: str = "uniform"
+    rollout: RolloutPolicy | None = field(default=None, repr=False, compare=False)
     threads: int = 1
     expand_after: int = 1
     reuse_tree: bool = True
@@ -65,6 +69,8 @@ class SearchConfig:
     def __post_init__(self) -> None:
         choose(self.algorithm, ALGORITHMS, "algorithm")
         choose(self.playout, PLAYOUTS, "playout")
+        if (self.playout == "learned") != (self.rollout is not None):
+            raise MiaiError("playout: learned needs a rollout policy, and no other takes one.")
         if self.num_simulations is None and self.seconds is None:
             raise MiaiError("num_simulations and seconds: one of them has to be given.")
         if self.num_simulations is not None:

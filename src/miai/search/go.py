@@ -29,7 +29,15 @@ from miai.games.go.scoring import area_difference, quick_area_difference
 from miai.search import priors
 from miai.search.drawing import below_point
 from miai.search.patterns import pattern_table
-from miai.search.playouts import MOVES_PER_POINT, PATTERN, UNIFORM, pattern_playout, uniform_playout
+from miai.search.playouts import LEARNED, MOVES_PER_POINT, PATTERN, UNIFORM, pattern_playout, uniform_playout
+from miai.search.rollouts import (
+    RolloutPolicy,
+    RolloutState,
+    new_state,
+    no_policy,
+    rollout_playout,
+    rollout_probabilities,
+)
 from miai.search.selection import Rule, select
 from miai.search.tree import NO_CHILDREN, ROOT, Tree, add_children, back_up, signed
 
@@ -59,9 +67,15 @@ class Workspace(NamedTuple):
     """float32[POINTS]: what `search.priors` says of these moves: virtual playouts, and those of them that are won."""
     patterns: np.ndarray
     """The table of `patterns.pattern_table`, shared and read only."""
+    policy: RolloutPolicy
+    """That of learned playouts, shared and read only."""
+    state: RolloutState
+    probabilities: np.ndarray
+    """float32[POINTS]: of the moves of the node that is being expanded, with learned playouts."""
 
 
-def new_workspace() -> Workspace:
+def new_workspace(policy: RolloutPolicy | None = None) -> Workspace:
+    """Return what a thread needs; without a policy, playouts cannot be learned ones."""
     return Workspace(
         cells=np.zeros(CELLS, np.uint16),
         liberties=np.zeros(POINTS, np.uint64),
@@ -72,6 +86,9 @@ def new_workspace() -> Workspace:
         prior_visits=np.zeros(POINTS, np.float32),
         prior_wins=np.zeros(POINTS, np.float32),
         patterns=pattern_table(),
+        policy=no_policy() if policy is None else policy,
+        state=new_state(),
+        probabilities=np.zeros(POINTS, np.float32),
     )
 
 
@@ -121,8 +138,12 @@ def simulate(
         else:
             if playout == UNIFORM:
                 end += uniform_playout(work.cells, work.liberties, colour, rng, work.trace, depth)
-            else:
+            elif playout == PATTERN:
                 end += pattern_playout(work.cells, work.liberties, colour, rng, work.trace, depth, work.patterns)
+            else:
+                end += rollout_playout(
+                    work.cells, work.liberties, colour, rng, work.trace, depth, work.policy, work.state
+                )
             difference = signed(quick_area_difference(work.cells))
         score = difference - position.komi
         result = 1.0 if score > 0.0 else 0.0 if score < 0.0 else 0.5
@@ -145,7 +166,7 @@ def _expand(
     """Add the sensible moves, then the pass, as children of `node`; tell whether there was room.
 
     The order decides what is tried first. It is random, but with pattern playouts moves come by what their prior
-    expects of them (whether or not the tree also counts priors as playouts).
+    expects of them (whether or not the tree also counts priors as playouts), with learned ones by their probability.
     """
     cells = work.cells
     moves = work.moves
@@ -169,6 +190,9 @@ def _expand(
             work.prior_wins[i] = wins
     if playout == PATTERN:
         _sort_by_prior(work, count)
+    elif playout == LEARNED:
+        rollout_probabilities(cells, work.liberties, colour, work.policy, work.state, work.probabilities)
+        _sort_by_probability(work, count)
     moves[count] = PASS_POINT
     work.prior_visits[count] = priors.PASS
     work.prior_wins[count] = 0.0
@@ -190,6 +214,23 @@ def _sort_by_prior(work: Workspace, count: np.uint64) -> None:
         move, visits, wins = work.moves[i], work.prior_visits[i], work.prior_wins[i]
         place = i
         while place > 0 and work.prior_wins[place - 1] * visits < wins * work.prior_visits[place - 1]:
+            work.moves[place] = work.moves[place - 1]
+            work.prior_visits[place] = work.prior_visits[place - 1]
+            work.prior_wins[place] = work.prior_wins[place - 1]
+            place -= 1
+        work.moves[place] = move
+        work.prior_visits[place] = visits
+        work.prior_wins[place] = wins
+
+
+@inlined
+def _sort_by_probability(work: Workspace, count: np.uint64) -> None:
+    """Sort moves, with their priors, by their probability, likeliest first (insertion sort)."""
+    for i in range(1, signed(count)):
+        move, visits, wins = work.moves[i], work.prior_visits[i], work.prior_wins[i]
+        probability = work.probabilities[move]
+        place = i
+        while place > 0 and work.probabilities[work.moves[place - 1]] < probability:
             work.moves[place] = work.moves[place - 1]
             work.prior_visits[place] = work.prior_visits[place - 1]
             work.prior_wins[place] = work.prior_wins[place - 1]

@@ -32,7 +32,8 @@ from miai.search.answers import local_move
 from miai.search.drawing import below_point
 from miai.search.patterns import is_self_atari
 
-UNIFORM, PATTERN = 0, 1
+UNIFORM, PATTERN, LEARNED = 0, 1, 2
+"""Kinds of playouts; `rollouts` has the third."""
 MOVES_PER_POINT = 3
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)

@@ -104,21 +104,26 @@ class RolloutPolicy(NamedTuple):
     """float32[NUM_SMALL]: of all other features, by their places in the vector of weights."""
 
 
-def new_policy(weights: np.ndarray) -> RolloutPolicy:
-    """Return the policy of a vector of weights, [NUM_WEIGHTS] floats in the order of `rollout_features.SECTIONS`.
+def check_weights(weights: np.ndarray) -> None:
+    """Check a vector of weights, [NUM_WEIGHTS] floats in the order of `rollout_features.SECTIONS`.
 
     Raises:
         ValueError: the vector is of another length, a weight is not within ±`MAX_SCORE`, or one of `self_atari` is not
             within its bounds.
     """
-    weights = np.asarray(weights, np.float64)
     if weights.shape != (NUM_WEIGHTS,):
-        raise ValueError(f"a policy has {NUM_WEIGHTS} weights, not {weights.shape}")
+        raise ValueError(f"a policy has {NUM_WEIGHTS} weights, not {list(weights.shape)}")
     if not (np.abs(weights) <= MAX_SCORE).all():
         raise ValueError(f"weights must be from {-MAX_SCORE:g} to {MAX_SCORE:g}")
     exposed = weights[SELF_ATARI : SELF_ATARI + SECTIONS["self_atari"]]
     if not ((exposed >= MIN_SELF_ATARI) & (exposed <= MAX_SELF_ATARI)).all():
         raise ValueError(f"weights of self_atari must be from {MIN_SELF_ATARI:g} to {MAX_SELF_ATARI:g}, not {exposed}")
+
+
+def new_policy(weights: np.ndarray) -> RolloutPolicy:
+    """Return the policy of a vector of weights. Raises `ValueError` as `check_weights` does."""
+    weights = np.asarray(weights, np.float64)
+    check_weights(weights)
     factors = np.exp(weights).astype(np.float32)
     patterns = factors[PATTERN:RESPONSE][pattern_classes()]
     patterns[~sensible_patterns()] = 0.0

@@ -18,7 +18,7 @@ from miai.games.go.board import BLACK, PASS_POINT, POINTS, WHITE, flat_to_point,
 from miai.games.graph import GameGraph
 from miai.search.config import SearchConfig
 from miai.search.go import Position, new_workspace, simulate
-from miai.search.playouts import PATTERN, UNIFORM
+from miai.search.playouts import LEARNED, PATTERN, UNIFORM
 from miai.search.small import new_graph_workspace, simulate_on_graph
 from miai.search.tree import Tree
 
@@ -64,7 +64,8 @@ class GoWorld:
 
     def __init__(self, config: SearchConfig) -> None:
         self.rule = config.rule()
-        self.playout = PATTERN if config.playout == "pattern" else UNIFORM
+        self.playout = {"uniform": UNIFORM, "pattern": PATTERN, "learned": LEARNED}[config.playout]
+        self.policy = config.rollout
         self.size = 0
 
     def knows(self, game: Game) -> bool:
@@ -95,7 +96,7 @@ class GoWorld:
         return move == PASS_POINT or bool(self.position.allowed[move])
 
     def new_workspace(self) -> Any:
-        return new_workspace()
+        return new_workspace(self.policy)
 
     def simulate(self, tree: Tree, work: Any, rng: np.ndarray, count: int) -> None:
         simulate(tree, self.position, self.rule, self.playout, work, rng, count)
