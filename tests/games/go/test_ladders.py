@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from miai.games.game import FIRST, SECOND
 from miai.games.go import GoGame
 from miai.games.go.board import BLACK, POINTS, WHITE
-from miai.games.go.ladders import CAPTURE, ESCAPE, find_ladders, new_reading
+from miai.games.go.ladders import CAPTURE, ESCAPE, Reading, find_ladders, new_reading
 
 from . import plain_ladders
 from .reference import Stones
@@ -20,11 +20,11 @@ from .reference import Stones
 READING = new_reading()
 
 
-def marks(game: GoGame) -> np.ndarray:
+def marks(game: GoGame, reading: Reading = READING) -> np.ndarray:
     """The marks of the side to move, uint8[N, N]."""
     found = np.full(POINTS, 255, np.uint8)
     cells, liberties = (array.copy() for array in game.state)
-    find_ladders(cells, liberties, BLACK if game.to_play == FIRST else WHITE, READING, found)
+    find_ladders(cells, liberties, BLACK if game.to_play == FIRST else WHITE, reading, found)
     assert (cells == game.state[0]).all()
     assert (liberties == game.state[1]).all()
     on_board = found.reshape(21, 21)[1 : game.size + 1, 1 : game.size + 1]
@@ -240,3 +240,26 @@ def test_the_longest_way_across_the_large_board() -> None:
 
 def flat(game: GoGame, name: str) -> int:
     return game.parse_move(name)
+
+
+def test_what_is_not_read_to_its_end_counts_as_escaped() -> None:
+    short = new_reading(max_moves=9)
+    game = GoGame.from_diagram(FREE_WAY)
+    assert marks(game).sum() == CAPTURE
+    assert marks(game, short).sum() == 0
+    game.play(flat(game, "D4"))
+    assert marks(game).sum() == 0
+    assert marks(game, short).ravel()[flat(game, "E3")] == ESCAPE
+
+
+@given(seed=st.integers(0, 2**32 - 1), choices=st.integers(0, 3), moves=st.integers(1, 30))
+def test_reading_less_never_finds_more_captures(seed: int, choices: int, moves: int) -> None:
+    game = replay_random(seed, 7, 40, 0.8)
+    whole, part = marks(game), marks(game, new_reading(moves, choices))
+    assert not (part & ~whole & CAPTURE).any()
+    assert not (whole & ~part & ESCAPE).any()
+
+
+def test_room_for_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="max_moves must be from 1 and max_choices from 0, got 0 and 1"):
+        new_reading(0, 1)

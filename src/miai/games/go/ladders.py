@@ -13,8 +13,8 @@ left that works. It is *captured* where its side has no move, or has one liberty
 their moves, so a ladder is captured only if every defence fails. Simple ko and suicide are respected (ko never saves a
 chain from being taken off its last liberty: the stone that took is then part of the chain); superko is not looked at.
 
-A reading gives up after `MAX_MOVES` moves in all, or with `MAX_CHOICES` choices open. What is not shown to be captured
-counts as escaped.
+A reading gives up after `MAX_MOVES` moves in all, or with more than `MAX_CHOICES` choices open. What is not shown to be
+captured counts as escaped.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from miai.games.go.board import (
 )
 from miai.games.go.compiled import inlined
 
-MAX_MOVES = 400
-"""Moves of one reading, all lines together. The longest ladder on 19×19 takes some 70."""
-MAX_CHOICES = 32
+MAX_MOVES = 2000
+"""Moves of one reading, all lines together. The longest ladder on 19×19 takes some 70, where no choice is open."""
+MAX_CHOICES = 64
 """How many nodes of one line may have another move left to try."""
 MAX_OPTIONS = 16
 """How many moves a side may have at a node."""
@@ -61,28 +61,36 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 class Reading(NamedTuple):
-    """Room to read in. One for each thread."""
+    """Room to read in, for C open choices. One for each thread."""
 
     cells: np.ndarray
-    """uint16[MAX_CHOICES + 1, CELLS]: a board for each open choice, and the one that is being played on."""
+    """uint16[C + 1, CELLS]: a board for each open choice, and the one that is being played on."""
     liberties: np.ndarray
-    """uint64[MAX_CHOICES + 1, POINTS]."""
+    """uint64[C + 1, POINTS]."""
     options: np.ndarray
-    """uint16[MAX_CHOICES + 2, MAX_OPTIONS]: the moves that a node tries; the last row, those of whoever asks."""
+    """uint16[C + 2, MAX_OPTIONS]: the moves that a node tries; the last row, those of whoever asks."""
     left: np.ndarray
-    """int64[MAX_CHOICES + 1]: how many of them are still to be tried."""
+    """int64[C + 1]: how many of them are still to be tried."""
     movers: np.ndarray
-    """uint64[MAX_CHOICES + 1]: whose moves they are."""
+    """uint64[C + 1]: whose moves they are."""
+    max_moves: int
 
 
-def new_reading() -> Reading:
-    """Return room to read ladders in, on boards of any size."""
+def new_reading(max_moves: int = MAX_MOVES, max_choices: int = MAX_CHOICES) -> Reading:
+    """Return room to read ladders in, on boards of any size.
+
+    Raises:
+        ValueError: not even one move may be read, or `max_choices` is negative.
+    """
+    if max_moves < 1 or max_choices < 0:
+        raise ValueError(f"max_moves must be from 1 and max_choices from 0, got {max_moves!r} and {max_choices!r}")
     return Reading(
-        cells=np.zeros((MAX_CHOICES + 1, CELLS), np.uint16),
-        liberties=np.zeros((MAX_CHOICES + 1, POINTS), np.uint64),
-        options=np.zeros((MAX_CHOICES + 2, MAX_OPTIONS), np.uint16),
-        left=np.zeros(MAX_CHOICES + 1, np.int64),
-        movers=np.zeros(MAX_CHOICES + 1, np.uint64),
+        cells=np.zeros((max_choices + 1, CELLS), np.uint16),
+        liberties=np.zeros((max_choices + 1, POINTS), np.uint64),
+        options=np.zeros((max_choices + 2, MAX_OPTIONS), np.uint16),
+        left=np.zeros(max_choices + 1, np.int64),
+        movers=np.zeros(max_choices + 1, np.uint64),
+        max_moves=max_moves,
     )
 
 
@@ -138,7 +146,7 @@ def _mark_captures(
 def _mark_escapes(
     cells: np.ndarray, liberties: np.ndarray, chain: np.uint64, colour: np.uint64, reading: Reading, marks: np.ndarray
 ) -> None:
-    options = reading.options[MAX_CHOICES + 1]
+    options = reading.options[len(reading.left)]
     count = _find_defences(cells, liberties, chain, options)
     for k in range(count):
         v = np.uint64(options[k])
@@ -156,7 +164,7 @@ def _is_captured(reading: Reading, target: np.uint64, attacker: np.uint64, mover
     of the move. Only a node with more of them keeps its board, at its level, and the search goes on a level up.
     """
     level = 0
-    for _ in range(MAX_MOVES):
+    for _ in range(reading.max_moves):
         cells, liberties = reading.cells[level], reading.liberties[level]
         play(cells, liberties, v, mover)
         chain = np.uint64(cells[CHAIN + target])
@@ -186,7 +194,7 @@ def _is_captured(reading: Reading, target: np.uint64, attacker: np.uint64, mover
         count -= 1
         v = np.uint64(reading.options[level, count])
         if count > 0:
-            if level == MAX_CHOICES:
+            if level == len(reading.left) - 1:
                 return False
             reading.left[level], reading.movers[level] = count, mover
             copy_board(
