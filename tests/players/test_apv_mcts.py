@@ -13,10 +13,12 @@ from miai.arena import Match, MatchSummary, play_match
 from miai.errors import MiaiError
 from miai.games.go import GoGame
 from miai.games.start import start_game
+from miai.networks.rollout_weights import save_rollout
 from miai.networks.spec import NetworkSpec
 from miai.networks.weights import initial_weights, save_network
 from miai.players import Analyst, Budget, build_player, players
 from miai.search.puct_config import PuctConfig
+from miai.search.rollout_features import NUM_WEIGHTS
 
 GO = {"name": "go", "size": 5}
 RUNTIMES = [
@@ -56,6 +58,21 @@ def test_a_game_with_networks(tmp_path: Path, runtime: str, used: tuple[str, ...
     assert MatchSummary.of(games).faults == 0
     assert all(len(game.moves) <= 75 for game in games)
     assert [game.moves for game in play_match(match)] == [game.moves for game in games]
+
+
+def test_a_game_with_a_rollout_policy(tmp_path: Path) -> None:
+    """It gives the priors where there is no policy network, and draws playouts if it is told to."""
+    path = tmp_path / "rollout.safetensors"
+    save_rollout(path, np.zeros(NUM_WEIGHTS, np.float32), {})
+    for extra in ({}, {"playout": "learned"}):
+        options = {"name": "apv_mcts", "num_simulations": 20, "rollout": str(path), **extra}
+        kind = players.build(options)
+        assert tuple(kind.files()["rollout"])[:2] == (str(path), "rollout.safetensors")
+        name = kind.describe_files()
+        assert name is not None
+        assert name.startswith("apv_mcts rollout=fitted")
+        match = Match((options, {"name": "random"}), GO, 2, seed=3)
+        assert MatchSummary.of(play_match(match)).faults == 0
 
 
 def test_playouts_alone_beat_playing_at_random() -> None:
@@ -117,7 +134,13 @@ def test_it_is_named_by_its_networks(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"num_simulations": None}, "one of them has to be given"),
-        ({"playout": "magic"}, "player.playout: .*'uniform' or 'pattern', not 'magic'"),
+        ({"playout": "magic"}, "player.playout: .*'pattern' or 'learned', not 'magic'"),
+        (
+            {"playout": "learned"},
+            "player: playout: learned needs rollout, a run of rollout_policy or the path of its file",
+        ),
+        ({"policy": "a", "rollout": "b"}, "player: rollout: with policy and playout=pattern it has no use"),
+        ({"rollout": "/nowhere/rollout.safetensors"}, "no such file"),
         ({"mixing": 2.0}, "player.mixing: "),
         ({"mixing": 0.5}, "mixing: 0.5 needs a value network"),
         ({"policy": "/nowhere/network.safetensors"}, "no such file"),

@@ -9,16 +9,18 @@ from tests.search.plain_puct import LinearNetworks, PlainNode, PlainPuct
 from miai.compiled import kernel
 from miai.games.game import PASS
 from miai.games.go import GoGame
-from miai.games.go.board import PASS_POINT, flat_to_point
+from miai.games.go.board import PASS_POINT, WHITE, flat_to_point
 from miai.games.go.boards import from_game, new_boards
+from miai.games.go.scoring import quick_area_difference
 from miai.rng import stream
-from miai.search.playouts import PATTERN
+from miai.search.playouts import LEARNED, PATTERN
 from miai.search.puct import (
     ASK_PRIORS,
     ASK_VALUE,
     BY_NETWORK,
     DROPPED,
     ENDED,
+    EVENLY,
     OPEN,
     Batch,
     PuctRule,
@@ -33,6 +35,15 @@ from miai.search.puct import (
 from miai.search.puct_config import PuctConfig
 from miai.search.puct_searcher import PuctSearcher
 from miai.search.puct_tree import PuctTree, add_children, children, new_puct_tree
+from miai.search.rollout_features import NUM_WEIGHTS, SECTIONS, SELF_ATARI
+from miai.search.rollouts import (
+    RolloutPolicy,
+    new_policy,
+    new_state,
+    no_policy,
+    rollout_playout,
+    rollout_probabilities,
+)
 from miai.search.tree import ROOT
 
 
@@ -57,6 +68,7 @@ def rule(**options: object) -> PuctRule:
         priors=BY_NETWORK,
         temperature=1.0,
         playout=PATTERN,
+        num_playouts=1,
     )
     return plain._replace(**options)
 
@@ -202,11 +214,11 @@ def test_a_batch_spreads_by_virtual_loss_and_never_asks_about_a_leaf_twice() -> 
     assert batch.expands.tolist() == [1, 1, 1, 0]
     assert tree.under_way[ROOT] == 4
     batch.values[:3] = [0.5, 0.25, -0.5]
-    take_in(tree, boards, root, rule(), batch, 4)
+    take_in(tree, boards, root, rule(), batch, 4, no_policy(), new_state())
     # White is to move in all three, so for Black it is the other way round.
     assert tree.leaf_value[first : first + 3].tolist() == [-0.5, -0.25, 0.5]
     assert [len(children(tree, first + i)) for i in range(3)] == [25, 25, 25]
-    play_out(boards, root, rule(), batch, 4, stream(1, "test"))
+    play_out(boards, root, rule(), batch, 4, no_policy(), new_state(), stream(1, "test"))
     assert set(np.abs(batch.result).tolist()) == {1.0}
     assert back_up(tree, rule(), batch, 4) == 4
     assert tree.visits[ROOT] == 4
@@ -221,7 +233,7 @@ def test_without_playouts_a_second_descent_to_a_leaf_is_dropped() -> None:
     asking = descend(tree, boards, root, rule(mixing=0.0), batch, 3)
     assert asking == 1
     assert batch.state.tolist() == [OPEN, DROPPED, DROPPED]
-    take_in(tree, boards, root, rule(mixing=0.0), batch, 3)
+    take_in(tree, boards, root, rule(mixing=0.0), batch, 3, no_policy(), new_state())
     assert back_up(tree, rule(mixing=0.0), batch, 3) == 1
     assert tree.visits[ROOT] == 1
     assert not tree.under_way[: tree.used[0]].any()
@@ -236,8 +248,8 @@ def test_two_passes_are_scored_exactly() -> None:
         assert expand(tree, ROOT, np.array([PASS_POINT], np.uint16), np.ones(1, np.float32))
         assert descend(tree, boards, root, rule(), batch, 1) == 0
         assert batch.state[0] == ENDED
-        take_in(tree, boards, root, rule(), batch, 1)
-        play_out(boards, root, rule(), batch, 1, stream(1, "test"))
+        take_in(tree, boards, root, rule(), batch, 1, no_policy(), new_state())
+        play_out(boards, root, rule(), batch, 1, no_policy(), new_state(), stream(1, "test"))
         assert back_up(tree, rule(), batch, 1) == 1
         assert tree.value[1] == result
         assert len(children(tree, 1)) == 0
@@ -310,3 +322,47 @@ def test_priors_share_the_points_and_leave_the_pass_its_part() -> None:
     assert priors[0] / priors[8] == pytest.approx(np.exp((logits[0] - logits[8]) / 2), rel=1e-4)
     even = PuctSearcher(PuctConfig(num_simulations=1)).search(game, np.random.default_rng(1)).priors
     assert list(even.values()) == pytest.approx([1 / 9] * 9)
+
+
+def fitted(seed: int = 1) -> RolloutPolicy:
+    """Return a rollout policy of small random weights, self-atari discouraged."""
+    weights = np.random.default_rng(seed).normal(0.0, 0.5, NUM_WEIGHTS)
+    weights[SELF_ATARI : SELF_ATARI + SECTIONS["self_atari"]] = -1.0
+    return new_policy(weights)
+
+
+def test_priors_of_a_rollout_policy_are_its_probabilities() -> None:
+    policy = fitted()
+    game = GoGame(5)
+    for move in (12, 11, 7):
+        game.play(move)
+    expected = np.zeros(441, np.float32)
+    rollout_probabilities(*game.state, WHITE, policy, new_state(), expected)
+    priors = PuctSearcher(PuctConfig(num_simulations=1, rollout=policy)).search(game, np.random.default_rng(1)).priors
+    points = [move for move in priors if move != PASS]
+    assert len(points) == 22
+    assert priors[PASS] == pytest.approx(1 / 23)
+    for move in points:
+        assert priors[move] == pytest.approx(22 / 23 * expected[int(flat_to_point(move, 5))], rel=1e-4)
+
+
+@pytest.mark.parametrize("num_playouts", [1, 3])
+def test_learned_playouts_are_drawn_from_the_policy(num_playouts: int) -> None:
+    """The batch's results are the means of the same playouts from the same stream."""
+    policy, game = fitted(), GoGame(5, komi=0.5)
+    root, boards, batch = root_of(game), new_boards(3, 5), new_batch(3, 5)
+    tree = new_puct_tree(1000)
+    assert expand(tree, ROOT, np.array([flat_to_point(12, 5)], np.uint16), np.ones(1, np.float32))
+    learned = rule(mixing=1.0, playout=LEARNED, priors=EVENLY, num_playouts=num_playouts)
+    descend(tree, boards, root, learned, batch, 3)
+    game.play(12)
+    expected, rng, trace = [], stream(4, "test"), np.zeros(2000, np.uint16)
+    for _ in range(3):
+        results = []
+        for _ in range(num_playouts):
+            cells, liberties = (part.copy() for part in game.state)
+            rollout_playout(cells, liberties, WHITE, rng, trace, 0, policy, new_state())
+            results.append(np.sign(quick_area_difference(cells) - 0.5))
+        expected.append(sum(results) / num_playouts)
+    play_out(boards, root, learned, batch, 3, policy, new_state(), stream(4, "test"))
+    assert batch.result.tolist() == expected

@@ -10,9 +10,12 @@ from miai.errors import MiaiError
 from miai.games.game import PASS, RESIGN, SECOND
 from miai.games.go import GoGame
 from miai.games.start import start_game
+from miai.search.puct import BY_NETWORK, BY_ROLLOUT
 from miai.search.puct_config import PuctConfig, PuctResult
 from miai.search.puct_searcher import PuctSearcher
 from miai.search.puct_tree import children
+from miai.search.rollout_features import NUM_WEIGHTS
+from miai.search.rollouts import new_policy
 from miai.search.tree import ROOT
 
 
@@ -323,15 +326,25 @@ def test_a_value_network_is_needed_where_it_is_to_be_heard() -> None:
     assert PuctSearcher(PuctConfig(), LinearNetworks(5, priors=False))._rule.mixing == 0.5
 
 
+def test_a_rollout_policy_of_no_use_is_refused() -> None:
+    policy = new_policy(np.zeros(NUM_WEIGHTS))
+    with pytest.raises(MiaiError, match="rollout: with a policy network and playout=pattern it has no use"):
+        PuctSearcher(PuctConfig(rollout=policy), LinearNetworks(5))
+    assert PuctSearcher(PuctConfig(rollout=policy), LinearNetworks(5, priors=False))._rule.priors == BY_ROLLOUT
+    assert PuctSearcher(PuctConfig(rollout=policy, playout="learned"), LinearNetworks(5))._rule.priors == BY_NETWORK
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"playout": "patterns"}, "playout: no such choice"),
+        ({"playout": "learned"}, "playout: learned needs a rollout policy"),
         ({"num_simulations": 0}, "num_simulations: 0 is not allowed; allowed: 1 or more"),
         ({"num_simulations": None}, "one of them has to be given"),
         ({"seconds": -1.0}, "seconds: -1.0 is not allowed"),
         ({"batch_size": 0}, "batch_size"),
         ({"c_puct": float("nan")}, "c_puct"),
+        ({"num_playouts": 0}, "num_playouts: 0 is not allowed; allowed: 1 to 1000"),
         ({"mixing": 1.5}, "mixing: 1.5 is not allowed; allowed: 0 to 1"),
         ({"prior_temperature": 0.0}, "prior_temperature"),
         ({"virtual_loss": -1}, "virtual_loss"),

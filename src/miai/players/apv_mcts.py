@@ -18,8 +18,7 @@ from miai.references import Reference
 
 if TYPE_CHECKING:
     from miai.search.puct_config import LeafEvaluator, PuctConfig, PuctResult
-
-NETWORK_FILE = "network.safetensors"
+    from miai.search.rollouts import RolloutPolicy
 
 
 class PuctPlayer:
@@ -78,17 +77,21 @@ class ApvMcts(PlayerKind):
     """Options of the search; `miai.search.puct_config.PuctConfig` says what they mean and which go together."""
 
     policy: str | None = None
-    """The policy network that gives the priors: a run, or the path of a file; none makes all moves equal."""
+    """The policy network that gives the priors: a run, or the path of a file; none takes `rollout`, or all as equal."""
     value: str | None = None
     """The value network: a run, or the path of a file."""
+    rollout: str | None = None
+    """The fitted policy of learned playouts, and of priors without a policy network: a run, or the path of a file."""
     num_simulations: Annotated[int, Field(ge=1)] | None = 400
     """Simulations a move."""
     seconds: Annotated[float, Field(gt=0)] | None = None
     """Seconds a move; with `num_simulations` too, whichever ends first."""
     mixing: Annotated[float, Field(ge=0, le=1)] | None = None
     """λ: 0 is the value network alone, 1 playouts alone; none is 0.5 with a value network, 1 without."""
-    playout: Literal["uniform", "pattern"] = "pattern"
-    """How games are played to their end: at random, or by patterns, captures and escapes."""
+    playout: Literal["uniform", "pattern", "learned"] = "pattern"
+    """How games are played to their end: at random; by patterns, captures and escapes; by the fitted policy."""
+    num_playouts: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Playouts from a leaf."""
     c_puct: Annotated[float, Field(ge=0)] = 5.0
     """Weight of the priors."""
     prior_temperature: Annotated[float, Field(ge=0.01, le=100)] = 1.0
@@ -116,20 +119,51 @@ class ApvMcts(PlayerKind):
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     """Of the processor, for the networks."""
 
+    def __post_init__(self) -> None:
+        if self.playout == "learned" and self.rollout is None:
+            raise ValueError("playout: learned needs rollout, a run of rollout_policy or the path of its file")
+        if self.rollout is not None and self.policy is not None and self.playout != "learned":
+            raise ValueError(f"rollout: with policy and playout={self.playout} it has no use; playout=learned has")
+
     def files(self) -> dict[str, Reference]:
-        named = {"policy": self.policy, "value": self.value}
-        return {option: Reference(name, NETWORK_FILE) for option, name in named.items() if name is not None}
+        from miai.networks.rollout_weights import ROLLOUT_FILE
+        from miai.networks.weights import NETWORK_FILE
+
+        artifacts = {"policy": NETWORK_FILE, "value": NETWORK_FILE, "rollout": ROLLOUT_FILE}
+        return {
+            option: Reference(name, artifact)
+            for option, artifact in artifacts.items()
+            if (name := getattr(self, option)) is not None
+        }
 
     def describe_files(self) -> str | None:
-        """Name the player by what its networks are made of, such as `policy=6×64, 48 planes`, and by its options."""
+        """Name the player by what it is made of, such as `policy=6×64, 48 planes`, and by its options."""
+        if not self.files():
+            return None
+        from miai.networks.rollout_weights import load_rollout
         from miai.networks.weights import load_network
 
-        paths = {option: getattr(self, option) for option in self.files()}
-        networks = {option: load_network(path).spec.describe() for option, path in paths.items()}
-        return name_player({"name": "apv_mcts", **dataclasses.asdict(self), **networks})
+        made_of = {}
+        for option in self.files():
+            path = getattr(self, option)
+            if option == "rollout":
+                load_rollout(path)
+                made_of[option] = "fitted"
+            else:
+                made_of[option] = load_network(path).spec.describe()
+        return name_player({"name": "apv_mcts", **dataclasses.asdict(self), **made_of})
 
-    def config(self) -> PuctConfig:
-        """Return the options of the search itself."""
+    def build(self) -> PuctPlayer:
+        """Load what the player is made of; the options are paths by now."""
+        from miai.networks.leaf_evaluator import load_leaves
+        from miai.networks.rollout_weights import load_rollout
+
+        rollout = None if self.rollout is None else load_rollout(self.rollout).policy()
+        leaves = load_leaves(self.policy, self.value, self.symmetry, self.runtime, self.device, self.threads)
+        return PuctPlayer(self.config(rollout), leaves)
+
+    def config(self, rollout: RolloutPolicy | None = None) -> PuctConfig:
+        """Return the options of the search itself, with the policy that `rollout` names."""
         from miai.search.puct_config import PuctConfig
 
         return PuctConfig(
@@ -139,6 +173,8 @@ class ApvMcts(PlayerKind):
             c_puct=self.c_puct,
             mixing=self.mixing,
             playout=self.playout,
+            num_playouts=self.num_playouts,
+            rollout=rollout,
             prior_temperature=self.prior_temperature,
             virtual_loss=self.virtual_loss,
             expand_after=self.expand_after,
@@ -147,14 +183,6 @@ class ApvMcts(PlayerKind):
             reuse_tree=self.reuse_tree,
             max_edges=self.max_edges,
         )
-
-    def build(self) -> PuctPlayer:
-        """Load the networks; the options are paths by now."""
-        from miai.networks.leaf_evaluator import load_leaves
-
-        config = self.config()
-        leaves = load_leaves(self.policy, self.value, self.symmetry, self.runtime, self.device, self.threads)
-        return PuctPlayer(config, leaves)
 
 
 KIND = ApvMcts

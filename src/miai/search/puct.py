@@ -7,7 +7,7 @@ algorithm". Start reading at `select`, then the phases in the order in which `se
    on its path, so that the next one goes elsewhere;
 2. (not here) the networks look at the leaves that `asks` names, all at once;
 3. `take_in`: leaves learn their value, and those that are due get children with priors;
-4. `play_out`: a playout from each leaf;
+4. `play_out`: playouts from each leaf;
 5. `back_up`: (1 − λ)·v + λ·z is counted on the paths, and virtual losses are taken back.
 
 Everything here is compiled, allocates nothing, and works on one thread's arrays. The letters are the paper's.
@@ -21,19 +21,32 @@ from typing import NamedTuple
 import numpy as np
 
 from miai.compiled import Index, kernel
-from miai.games.go.board import BLACK, COLOUR, EMPTY, KO, NUM_EMPTY, PASS_POINT, POINTS, SIZE, is_sensible
+from miai.games.go.board import (
+    BLACK,
+    CELLS,
+    COLOUR,
+    EMPTY,
+    KO,
+    NUM_EMPTY,
+    PASS_POINT,
+    POINTS,
+    SIZE,
+    copy_board,
+    is_sensible,
+)
 from miai.games.go.boards import Boards, copy_to, play_on
 from miai.games.go.compiled import inlined
 from miai.games.go.coordinates import MAX_SIZE
 from miai.games.go.scoring import area_difference, quick_area_difference
 from miai.search.go import MAX_DESCENT
 from miai.search.patterns import pattern_table
-from miai.search.playouts import MOVES_PER_POINT, UNIFORM, pattern_playout, uniform_playout
+from miai.search.playouts import LEARNED, MOVES_PER_POINT, UNIFORM, pattern_playout, uniform_playout
 from miai.search.puct_tree import UNEVALUATED, PuctTree, add_children
+from miai.search.rollouts import RolloutPolicy, RolloutState, rollout_playout, rollout_probabilities
 from miai.search.tree import MAX_CHILDREN, NO_CHILDREN, ROOT, signed
 
 # Where priors come from.
-EVENLY, BY_NETWORK = 0, 1
+EVENLY, BY_NETWORK, BY_ROLLOUT = 0, 1, 2
 
 # What a network is asked of a leaf (bits).
 ASK_PRIORS, ASK_VALUE = 1, 2
@@ -43,6 +56,9 @@ OPEN, ENDED, DROPPED = 0, 1, 2
 """The leaf is a position of a game under way; it is the end of the game; the descent is not counted."""
 
 NO_ROW = -1
+
+LEAST_CHANCE = 1e-9
+"""The rollout policy never thinks less of a sensible move than that, as far as priors are concerned."""
 
 
 class PuctRule(NamedTuple):
@@ -60,11 +76,13 @@ class PuctRule(NamedTuple):
     expand_after: int
     """A leaf gets children with its visit of this number."""
     priors: int
-    """EVENLY or BY_NETWORK."""
+    """EVENLY, BY_NETWORK, or BY_ROLLOUT: by the policy that playouts are drawn from."""
     temperature: float
     """Of the priors' softmax."""
     playout: int
-    """UNIFORM or PATTERN."""
+    """UNIFORM, PATTERN or LEARNED."""
+    num_playouts: int
+    """Playouts from a leaf; z is their mean."""
 
 
 class Root(NamedTuple):
@@ -99,7 +117,7 @@ class Batch(NamedTuple):
     values: np.ndarray
     """float32[B], by row: the value network's, from the mover's side."""
     result: np.ndarray
-    """float64[B]: of the playout, or of the game that ended; for the first player."""
+    """float64[B]: of the playouts, or of the game that ended; for the first player."""
     moves: np.ndarray
     """uint16[MAX_CHILDREN], moves of the node that is being expanded."""
     priors: np.ndarray
@@ -110,6 +128,11 @@ class Batch(NamedTuple):
     """uint16[…], the moves of a playout."""
     patterns: np.ndarray
     """The table of `patterns.pattern_table`, shared and read only."""
+    cells: np.ndarray
+    liberties: np.ndarray
+    """A board, for playouts but the last from a leaf."""
+    chances: np.ndarray
+    """float32[POINTS], what the rollout policy says of the points."""
 
 
 def new_batch(size: int, board_size: int) -> Batch:
@@ -128,6 +151,9 @@ def new_batch(size: int, board_size: int) -> Batch:
         owner=np.zeros(POINTS, np.uint8),
         trace=np.zeros(MOVES_PER_POINT * MAX_SIZE**2 + 1, np.uint16),
         patterns=pattern_table(),
+        cells=np.zeros(CELLS, np.uint16),
+        liberties=np.zeros(POINTS, np.uint64),
+        chances=np.zeros(POINTS, np.float32),
     )
 
 
@@ -167,6 +193,11 @@ def select(tree: PuctTree, node: int, rule: PuctRule, first_to_move: bool) -> in
 
 
 # --- The phases -------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _sign(score: float) -> float:
+    return 1.0 if score > 0.0 else -1.0 if score < 0.0 else 0.0
 
 
 @kernel
@@ -251,8 +282,17 @@ def descend(tree: PuctTree, boards: Boards, root: Root, rule: PuctRule, batch: B
 
 
 @kernel
-def take_in(tree: PuctTree, boards: Boards, root: Root, rule: PuctRule, batch: Batch, count: int) -> None:
-    """Keep the networks' answers at the leaves, and add children; `tree` and `batch` are modified in place."""
+def take_in(
+    tree: PuctTree,
+    boards: Boards,
+    root: Root,
+    rule: PuctRule,
+    batch: Batch,
+    count: int,
+    policy: RolloutPolicy,
+    state: RolloutState,
+) -> None:
+    """Keep the networks' answers at the leaves, and add children; `tree`, `batch` and `state` are modified in place."""
     for b in range(count):
         row = signed(batch.row[b])
         if row == NO_ROW:
@@ -262,23 +302,55 @@ def take_in(tree: PuctTree, boards: Boards, root: Root, rule: PuctRule, batch: B
             value = batch.values[row]
             tree.leaf_value[leaf] = value if np.uint64(boards.to_play[row]) == BLACK else -value
         if batch.expands[b]:
-            moves = _find_children(boards, row, leaf, root, rule, batch)
+            moves = _find_children(boards, row, leaf, root, rule, batch, policy, state)
             add_children(tree, leaf, batch.moves, batch.priors, moves)
 
 
 @kernel
-def play_out(boards: Boards, root: Root, rule: PuctRule, batch: Batch, count: int, rng: np.ndarray) -> None:
-    """Play every open leaf out; the boards of the batch, its results and `rng` are modified in place."""
+def play_out(
+    boards: Boards,
+    root: Root,
+    rule: PuctRule,
+    batch: Batch,
+    count: int,
+    policy: RolloutPolicy,
+    state: RolloutState,
+    rng: np.ndarray,
+) -> None:
+    """Play every open leaf out; the boards of the batch, its results, `state` and `rng` are modified in place."""
     for b in range(count):
         if batch.state[b] != OPEN:
             continue
         row = signed(batch.row[b])
         cells, liberties, colour = boards.cells[row], boards.liberties[row], np.uint64(boards.to_play[row])
-        if rule.playout == UNIFORM:
-            uniform_playout(cells, liberties, colour, rng, batch.trace, 0)
-        else:
-            pattern_playout(cells, liberties, colour, rng, batch.trace, 0, batch.patterns)
-        batch.result[b] = _sign(signed(quick_area_difference(cells)) - root.komi)
+        total = 0.0
+        for _ in range(rule.num_playouts - 1):
+            copy_board(cells, liberties, batch.cells, batch.liberties)
+            total += _play_out_once(batch.cells, batch.liberties, colour, root, rule, batch, policy, state, rng)
+        total += _play_out_once(cells, liberties, colour, root, rule, batch, policy, state, rng)
+        batch.result[b] = total / rule.num_playouts
+
+
+@kernel
+def _play_out_once(
+    cells: np.ndarray,
+    liberties: np.ndarray,
+    colour: np.uint64,
+    root: Root,
+    rule: PuctRule,
+    batch: Batch,
+    policy: RolloutPolicy,
+    state: RolloutState,
+    rng: np.ndarray,
+) -> float:
+    """Play a board out, and return the result for the first player; board, `state` and `rng` are modified in place."""
+    if rule.playout == UNIFORM:
+        uniform_playout(cells, liberties, colour, rng, batch.trace, 0)
+    elif rule.playout == LEARNED:
+        rollout_playout(cells, liberties, colour, rng, batch.trace, 0, policy, state)
+    else:
+        pattern_playout(cells, liberties, colour, rng, batch.trace, 0, batch.patterns)
+    return _sign(signed(quick_area_difference(cells)) - root.komi)
 
 
 @kernel
@@ -311,12 +383,16 @@ def back_up(tree: PuctTree, rule: PuctRule, batch: Batch, count: int) -> int:
 
 
 @inlined
-def _sign(score: float) -> float:
-    return 1.0 if score > 0.0 else -1.0 if score < 0.0 else 0.0
-
-
-@inlined
-def _find_children(boards: Boards, row: Index, node: int, root: Root, rule: PuctRule, batch: Batch) -> int:
+def _find_children(
+    boards: Boards,
+    row: Index,
+    node: int,
+    root: Root,
+    rule: PuctRule,
+    batch: Batch,
+    policy: RolloutPolicy,
+    state: RolloutState,
+) -> int:
     """Write the sensible moves of a position in the order of their points, then the pass, to `batch`; return how many.
 
     Networks know no pass, so a rule gives it a prior: it is one of n + 1 moves, and has 1 / (n + 1). The n points
@@ -324,6 +400,8 @@ def _find_children(boards: Boards, row: Index, node: int, root: Root, rule: Puct
     """
     cells, liberties, colour = boards.cells[row], boards.liberties[row], np.uint64(boards.to_play[row])
     size = signed(cells[SIZE])
+    if rule.priors == BY_ROLLOUT:
+        rollout_probabilities(cells, liberties, colour, policy, state, batch.chances)
     count = 0
     largest = -np.inf
     for flat in range(size * size):
@@ -332,7 +410,11 @@ def _find_children(boards: Boards, row: Index, node: int, root: Root, rule: Puct
             continue
         if node == ROOT and not root.allowed[v]:
             continue
-        logit = batch.logits[row, flat] / rule.temperature if rule.priors == BY_NETWORK else 0.0
+        logit = 0.0
+        if rule.priors == BY_NETWORK:
+            logit = batch.logits[row, flat] / rule.temperature
+        elif rule.priors == BY_ROLLOUT:
+            logit = math.log(max(batch.chances[v], LEAST_CHANCE)) / rule.temperature
         batch.moves[count] = v
         batch.priors[count] = logit
         largest = max(largest, logit)

@@ -11,8 +11,9 @@ import numpy as np
 from miai.errors import MiaiError, choose
 from miai.games.go.boards import Boards
 from miai.search.config import PLAYOUTS, SearchResult
-from miai.search.playouts import PATTERN, UNIFORM
-from miai.search.puct import BY_NETWORK, EVENLY, PuctRule
+from miai.search.playouts import LEARNED, PATTERN, UNIFORM
+from miai.search.puct import BY_NETWORK, BY_ROLLOUT, EVENLY, PuctRule
+from miai.search.rollouts import RolloutPolicy
 
 MIXING = 0.5
 
@@ -68,8 +69,11 @@ class PuctConfig:
         c_puct: weight of the priors.
         mixing: λ in (1 − λ)·v + λ·z: 0 is the value network alone, 1 playouts alone; `None` is 0.5 if there is a value
             network, else 1.
-        playout: `uniform`, or `pattern`: answers to atari and 3×3 patterns near the last move first.
-        prior_temperature: of the softmax that makes priors of the policy's logits; above 1 is flatter.
+        playout: `uniform`; `pattern`: answers to atari and 3×3 patterns near the last move first; `learned`: drawn from
+            the policy `rollout`.
+        num_playouts: playouts from a leaf, whose mean is z. The paper has 1; next to a slow network, more cost little.
+        rollout: the policy of learned playouts; where there is no policy network, priors come from it too.
+        prior_temperature: of the softmax that makes priors of a policy's logits; above 1 is flatter.
         virtual_loss: lost games that a descent under way counts for.
         expand_after: with its visit of this number a leaf gets children.
         fpu: Q of a move never tried, from −1 to 1, for the mover; `None` is the mean of the node.
@@ -87,6 +91,8 @@ class PuctConfig:
     c_puct: float = 5.0
     mixing: float | None = None
     playout: str = "pattern"
+    num_playouts: int = 1
+    rollout: RolloutPolicy | None = field(default=None, repr=False, compare=False)
     prior_temperature: float = 1.0
     virtual_loss: int = 3
     expand_after: int = 1
@@ -97,6 +103,8 @@ class PuctConfig:
 
     def __post_init__(self) -> None:
         choose(self.playout, PLAYOUTS, "playout")
+        if self.playout == "learned" and self.rollout is None:
+            raise MiaiError("playout: learned needs a rollout policy.")
         if self.num_simulations is None and self.seconds is None:
             raise MiaiError("num_simulations and seconds: one of them has to be given.")
         if self.num_simulations is not None:
@@ -107,6 +115,7 @@ class PuctConfig:
         _require(0 <= self.c_puct < math.inf, "c_puct", self.c_puct, "0 or more")
         if self.mixing is not None:
             _require(0 <= self.mixing <= 1, "mixing", self.mixing, "0 to 1")
+        _require(1 <= self.num_playouts <= 1000, "num_playouts", self.num_playouts, "1 to 1000")
         _require(0.01 <= self.prior_temperature <= 100, "prior_temperature", self.prior_temperature, "0.01 to 100")
         _require(0 <= self.virtual_loss <= 1000, "virtual_loss", self.virtual_loss, "0 to 1000")
         _require(self.expand_after >= 1, "expand_after", self.expand_after, "1 or more")
@@ -119,8 +128,12 @@ class PuctConfig:
         """Return the options that the kernels work with, for the networks that there are.
 
         Raises:
-            MiaiError: the value network is to be heard, and there is none.
+            MiaiError: the value network is to be heard, and there is none; or nothing has a use for the rollout policy.
         """
+        if self.rollout is not None and gives_priors and self.playout != "learned":
+            raise MiaiError(
+                f"rollout: with a policy network and playout={self.playout} it has no use; playout=learned has."
+            )
         mixing = self.mixing
         if mixing is None:
             mixing = MIXING if gives_values else 1.0
@@ -133,9 +146,10 @@ class PuctConfig:
             virtual_loss=int(self.virtual_loss),
             mixing=float(mixing),
             expand_after=int(self.expand_after),
-            priors=BY_NETWORK if gives_priors else EVENLY,
+            priors=BY_NETWORK if gives_priors else EVENLY if self.rollout is None else BY_ROLLOUT,
             temperature=float(self.prior_temperature),
-            playout=UNIFORM if self.playout == "uniform" else PATTERN,
+            playout={"uniform": UNIFORM, "pattern": PATTERN, "learned": LEARNED}[self.playout],
+            num_playouts=int(self.num_playouts),
         )
 
 

@@ -20,6 +20,7 @@ from miai.search.passing import ENOUGH_VISITS, must_pass, prefers_pass
 from miai.search.puct import Batch, Root, back_up, descend, new_batch, open_root, play_out, take_in
 from miai.search.puct_config import LeafEvaluator, PuctConfig, PuctResult
 from miai.search.puct_tree import PuctTree, children, follow, most_visited_line, new_puct_tree, prune_root, reset
+from miai.search.rollouts import new_state, no_policy
 from miai.search.tree import NO_CHILDREN, ROOT
 from miai.search.worlds import GoWorld
 
@@ -35,10 +36,11 @@ class PuctSearcher:
 
     Args:
         config: what to do.
-        evaluator: the networks, if there are any. Without a policy network all moves have the same prior.
+        evaluator: the networks, if there are any. Without a policy network, priors come from the configuration's
+            rollout policy; without that too, all moves have the same.
 
     Raises:
-        MiaiError: the configuration needs a value network, and there is none.
+        MiaiError: the configuration needs a value network, and there is none; or has a rollout policy of no use.
     """
 
     def __init__(self, config: PuctConfig, evaluator: LeafEvaluator | None = None) -> None:
@@ -49,6 +51,8 @@ class PuctSearcher:
         )
         # Of the world only what it knows of positions and moves is of use here, which its configuration has no part in.
         self._world = GoWorld(SearchConfig())
+        self._policy = no_policy() if config.rollout is None else config.rollout
+        self._state = new_state()
         self._tree: PuctTree | None = None
         self._boards: Boards | None = None
         self._batch: Batch | None = None
@@ -171,7 +175,7 @@ class PuctSearcher:
         tree, boards, batch, root = self._arrays()
         if tree.first_child[ROOT] == NO_CHILDREN:
             self._evaluate(open_root(tree, boards, root, self._rule, batch), rng)
-            take_in(tree, boards, root, self._rule, batch, 1)
+            take_in(tree, boards, root, self._rule, batch, 1, self._policy, self._state)
 
     def _arrays(self) -> tuple[PuctTree, Boards, Batch, Root]:
         assert self._tree is not None
@@ -191,10 +195,10 @@ class PuctSearcher:
         times.append(time.perf_counter())
         self._evaluate(asking, rng)
         times.append(time.perf_counter())
-        take_in(tree, boards, root, rule, batch, count)
+        take_in(tree, boards, root, rule, batch, count, self._policy, self._state)
         times.append(time.perf_counter())
         if rule.mixing > 0:
-            play_out(boards, root, rule, batch, count, stream)
+            play_out(boards, root, rule, batch, count, self._policy, self._state, stream)
         times.append(time.perf_counter())
         counted = back_up(tree, rule, batch, count)
         times.append(time.perf_counter())
