@@ -105,8 +105,8 @@ class ShuffledBatches:
         rng.generator(self.seed, f"order of pass {number}").shuffle(order)
         return order
 
-    def __getitem__(self, k: int) -> Batch:
-        """Make batch number k: each position under a random one of the eight symmetries."""
+    def draw(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return which examples are in batch number k, int32[B], and a random symmetry for each, uint8[B]."""
         total = len(self.examples)
         place, end = k * self.batch_size, (k + 1) * self.batch_size
         parts = []
@@ -115,5 +115,8 @@ class ShuffledBatches:
             parts.append(self._order(number)[offset : offset + end - place])
             place += len(parts[-1])
         draw = rng.generator(self.seed, f"symmetries of batch {k}")
-        symmetries = draw.integers(0, NUM_SYMMETRIES, self.batch_size, np.uint8)
-        return self.examples.batch(np.concatenate(parts), symmetries, self.num_planes)
+        return np.concatenate(parts), draw.integers(0, NUM_SYMMETRIES, self.batch_size, np.uint8)
+
+    def __getitem__(self, k: int) -> Batch:
+        """Make batch number k: each position under a random one of the eight symmetries."""
+        return self.examples.batch(*self.draw(k), self.num_planes)
