@@ -12,3 +12,5 @@ class Reference(NamedTuple):
     """The path of a file; or a run: the beginning of its id, its name, or STUDY/NAME."""
     artifact: str
     """Which artifact of such a run is meant, such as `table.npz`."""
+    may_be_folder: bool = False
+    """Whether the path of a folder will do as well: all that is in it then counts as the content."""

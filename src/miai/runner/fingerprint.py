@@ -10,6 +10,7 @@ import functools
 import hashlib
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,26 @@ def hash_file(path: Path) -> str:
     """The sha256 of a file's content, hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hash_content(path: Path) -> str:
+    """The sha256 of a file's content; of a folder, that of the names and contents of all files in it.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    if not path.is_dir():
+        return hash_file(path)
+    whole = hashlib.sha256()
+    for folder, folders, names in os.walk(path):
+        folders.sort()  # os.walk goes on in this order
+        for name in sorted(names):
+            file = Path(folder) / name
+            if file.is_file():  # else a pipe, a device, a link to nowhere
+                whole.update(
+                    f"{file.relative_to(path).as_posix()}\0{hash_file(file)}\0".encode(errors="surrogateescape")
+                )
+    return whole.hexdigest()
 
 
 def _canonical(value: Any, content: Mapping[str, str], where: str) -> Any:

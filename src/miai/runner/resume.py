@@ -21,7 +21,7 @@ from pathlib import Path
 from miai import project
 from miai.errors import MiaiError
 from miai.references import Reference
-from miai.runner.fingerprint import fingerprint, hash_file
+from miai.runner.fingerprint import fingerprint, hash_content
 from miai.runner.task import Job
 from miai.tracking import Store, origin
 from miai.tracking.location import Location
@@ -128,7 +128,7 @@ class Inputs:
         self._hashes: dict[Path, str] = {}
 
     def find(self, role: str, reference: Reference) -> Path:
-        """The file that a reference means: a path (from the current folder or the root), or a run's artifact.
+        """The file (or folder) that a reference means: a path (from the current folder or the root), or an artifact.
 
         Raises:
             MiaiError: there is no such file, no such run, or the run has no such artifact.
@@ -138,13 +138,14 @@ class Inputs:
         return self._files[reference]
 
     def _look_up(self, role: str, reference: Reference) -> Path:
-        name, artifact = reference
+        name, artifact, may_be_folder = reference
         for base in (Path.cwd(), project.root()):
             path = base / Path(name).expanduser()
-            if path.is_file():
+            if path.is_file() or (may_be_folder and path.is_dir()):
                 return path.resolve()
         if Path(name).suffix or name[0] in "/.~":
-            raise MiaiError(f"{role}: no such file: {name!r} (from {Path.cwd()} or {project.root()}).")
+            what = "file or folder" if may_be_folder else "file"
+            raise MiaiError(f"{role}: no such {what}: {name!r} (from {Path.cwd()} or {project.root()}).")
         try:
             return self._store.artifact(name, artifact)
         except MiaiError as error:
@@ -152,7 +153,7 @@ class Inputs:
 
     def hash(self, path: Path) -> str:
         if path not in self._hashes:
-            self._hashes[path] = hash_file(path)
+            self._hashes[path] = hash_content(path)
         return self._hashes[path]
 
 
