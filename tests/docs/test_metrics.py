@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from miai.records.filters import Reason
 from miai.records.game_set import GAMES_FILE, GameSet
 from miai.records.record import GameRecord
 from miai.runner import execute
@@ -28,10 +29,15 @@ SECTIONS: dict[str, str] = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PA
 TINY = {
     "train": ["num_games=60", "num_checkpoints=3", "test.games=5"],
     "match": ["players=[random,ucb@4]", "game.size=3", "games=2"],
+    "records": ["players=[random]", "game.size=4", "games=3"],
     "tournament": ["players=[random,ucb@4]", "game.size=3", "games_per_pairing=2"],
+    "rollout_policy": ["num_epochs=1"],
     "sl_policy": ["network=tiny", "num_epochs=1"],
 }
-INPUTS: dict[str, Callable[[Path], dict[str, Path]]] = {"sl_policy": lambda folder: {"data": recorded_games(folder)}}
+INPUTS: dict[str, Callable[[Path], dict[str, Path]]] = {
+    "rollout_policy": lambda folder: {"data": recorded_games(folder)},
+    "sl_policy": lambda folder: {"data": recorded_games(folder)},
+}
 """Makes, in a folder, the files that a task needs, by role."""
 NEEDS_TORCH = {"sl_policy"}
 """Tasks that do, which is not always there."""
@@ -130,6 +136,15 @@ def test_tournaments_log_what_the_page_says(run_tiny: RunTiny) -> None:
     assert names == documented("Tournaments")
 
 
+def test_data_sets_log_what_the_page_says(run_tiny: RunTiny) -> None:
+    found = documented("Data sets of games")
+    assert run_tiny("records").finals == found - {"left_out/REASON"}
+    counts = {name for name in run_tiny("records", "game.size=2", "games=30").finals if name.startswith("left_out/")}
+    assert counts == {"left_out/duplicate"}, "there are few games on 2×2"
+    [text] = [text for name, text in SECTIONS.items() if name.startswith("Data sets of games")]
+    assert set(re.findall(r"`([a-z_]+)`", text)) == set(Reason)
+
+
 def test_policy_networks_log_what_the_page_says(run_tiny: RunTiny) -> None:
     recorder = run_tiny("sl_policy")
     logged = recorder.logged | {f"final/{name}" for name in recorder.finals - recorder.logged}
@@ -138,11 +153,20 @@ def test_policy_networks_log_what_the_page_says(run_tiny: RunTiny) -> None:
     assert recorder.artifacts == {tasks()["sl_policy"].product}
 
 
+def test_rollout_policies_log_what_the_page_says(run_tiny: RunTiny) -> None:
+    recorder = run_tiny("rollout_policy")
+    logged = recorder.logged | {f"final/{name}" for name in recorder.finals - recorder.logged}
+    assert logged == documented("Rollout policies")
+    assert {name for name in recorder.logged if name.startswith("test/")} < recorder.finals
+
+
 def test_artifacts(run_tiny: RunTiny) -> None:
     found = documented("Artifacts")
     made = {
         "train": run_tiny("train", "seat=first").artifacts,
         "match": run_tiny("match").artifacts,
+        "records": run_tiny("records").artifacts,
+        "rollout_policy": run_tiny("rollout_policy").artifacts,
         "of networks": {tasks()[task].product for task in NEEDS_TORCH},
         "every run": {"config.yaml", HISTORY_FILE, execute.LOG_FILE},
     }
