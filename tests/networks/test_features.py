@@ -308,6 +308,8 @@ def test_what_is_refused() -> None:
         encode_boards(boards, 2, 4, none, out, np.zeros((2, 24), bool))
     with pytest.raises(ValueError, match="contiguous and writable"):
         encode_boards(boards, 1, 4, none, out.transpose(0, 1, 3, 2))
+    with pytest.raises(ValueError, match="scratch is for boards of size 9, the boards are of size 5"):
+        encode_boards(boards, 2, 4, none, out, scratch=new_scratch(9))
     with pytest.raises(ValueError, match="board size"):
         new_scratch(1)
     encode_boards(boards, 0, 4, none, out)

@@ -19,7 +19,7 @@ from miai.networks.features import (
     flat_legal,
     flat_planes,
     mark_legal,
-    new_scratch,
+    scratch_for,
 )
 from miai.records.game_set import GameSet
 
@@ -112,7 +112,7 @@ def fill_batch(
         mask,
         new_boards(1, size),
         new_boards(1, size),
-        new_scratch(size) if scratch is None else scratch,
+        scratch_for(size, scratch),
         size,
     )
     if wrong != SOUND:

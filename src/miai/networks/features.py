@@ -91,6 +91,8 @@ _LAST_VALUE = np.uint64(VALUES - 1)
 class Scratch(NamedTuple):
     """What `encode` works with besides the position. One for each thread; `new_scratch` makes it."""
 
+    size: int
+    """Of the boards that it is for."""
     targets: np.ndarray
     """uint16[8, POINTS]: by symmetry, the flat index of the turned board that a point of the board goes to."""
     sets: LibertySets
@@ -112,6 +114,7 @@ def _targets(size: int) -> np.ndarray:
 def new_scratch(size: int) -> Scratch:
     """Return what `encode` needs for boards of that size. Raises `ValueError` if it is not one."""
     return Scratch(
+        size=size,
         targets=_targets(check_size(size)),
         sets=new_liberty_sets(size),
         reading=new_reading(),
@@ -228,6 +231,15 @@ def check_symmetries(symmetries: np.ndarray, count: int) -> None:
         raise ValueError(f"a symmetry must be from 0 to {NUM_SYMMETRIES - 1}, got {symmetries[:count][wrong][0]}")
 
 
+def scratch_for(size: int, scratch: Scratch | None) -> Scratch:
+    """Return `scratch`, or new room if it is `None`; raise `ValueError` if it is for boards of another size."""
+    if scratch is None:
+        return new_scratch(size)
+    if scratch.size != size:
+        raise ValueError(f"the scratch is for boards of size {scratch.size}, the boards are of size {size}")
+    return scratch
+
+
 def flat_planes(out: np.ndarray, count: int, num_planes: int, size: int) -> np.ndarray:
     """Return float32[B, P, N, N] `out` as [B, P, N²], the same memory, as kernels want it.
 
@@ -288,7 +300,7 @@ def encode_boards(
     check_symmetries(symmetries, count)
     planes = flat_planes(out, count, num_planes, size)
     mask = None if legal is None else flat_legal(legal, count, size)
-    scratch = new_scratch(size) if scratch is None else scratch
+    scratch = scratch_for(size, scratch)
     turns = np.ascontiguousarray(symmetries, np.uint8)
     _encode_all(boards, count, num_planes, turns, planes, scratch)
     if mask is not None:
