@@ -21,6 +21,7 @@ SECTIONS = {
     "sweeps": "benchmarks.sweeps",
     "report": "benchmarks.report",
     "go": "benchmarks.go.speed",
+    "features": "benchmarks.go.features",
     "search": "benchmarks.go.search",
 }
 """Modules with a `measure_all()`, by the section's name."""
