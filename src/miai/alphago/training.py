@@ -53,7 +53,8 @@ class Learner:
 
     def forward(self, planes: np.ndarray, *, training: bool = True) -> torch.Tensor:
         """Evaluate planes float32[B, P, N, N], for a gradient or without: float32, logits [B, N²] or values [B]."""
-        torch.set_num_threads(self.threads)
+        if self.device.type == "cpu" and torch.get_num_threads() != self.threads:
+            torch.set_num_threads(self.threads)  # of the whole process, so another network may have changed it
         self.module.train(training)
         with (
             torch.set_grad_enabled(training),

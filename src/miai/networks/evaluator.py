@@ -96,7 +96,9 @@ def _is_installed(library: str) -> bool:
 
 def _need(library: str) -> None:
     if not _is_installed(library):
-        raise MiaiError(f"runtime: {library} is not installed; see the section on networks in the README.")
+        raise MiaiError(
+            f"runtime: {library} is not installed. It is in the extra alphago: pip install 'miai[alphago]'."
+        )
 
 
 def check_planes(spec: NetworkSpec, planes: np.ndarray) -> None:
