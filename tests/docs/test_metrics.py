@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alphago.networks import tiny_file
 from miai.records.filters import Reason
 from miai.records.game_set import GAMES_FILE, GameSet
 from miai.records.record import GameRecord
+from miai.records.result import How, Result
 from miai.runner import execute
 from miai.runner.compose import compose_one
 from miai.runner.task import tasks
+from miai.runner.tasks.value import BY_MOVE_FILE
 from miai.tabular.table import TableMeta
 from miai.tracking import HISTORY_FILE, origin, record
 
@@ -33,13 +36,19 @@ TINY = {
     "tournament": ["players=[random,ucb@4]", "game.size=3", "games_per_pairing=2"],
     "rollout_policy": ["num_epochs=1"],
     "sl_policy": ["network=tiny", "num_epochs=1"],
+    "rl_policy": ["sl=x", "num_updates=1", "games_per_update=2", "match_games=2", "test_games=2", "komi=0.5"],
+    "value_data": ["sl=x", "rl=x", "positions=40", "valid_share=0.3", "test_share=0.3", "komi=0.5"],
+    "value": ["network=tiny", "num_epochs=1", "test.rollouts=[3]"],
 }
 INPUTS: dict[str, Callable[[Path], dict[str, Path]]] = {
     "rollout_policy": lambda folder: {"data": recorded_games(folder)},
     "sl_policy": lambda folder: {"data": recorded_games(folder)},
+    "rl_policy": lambda folder: {"sl": tiny_file(folder, size=5), "data": decided_games(folder)},
+    "value_data": lambda folder: dict.fromkeys(("sl", "rl"), tiny_file(folder, size=3)),
+    "value": lambda folder: {"data": decided_games(folder)},
 }
 """Makes, in a folder, the files that a task needs, by role."""
-NEEDS_TORCH = {"sl_policy"}
+NEEDS_TORCH = {"sl_policy", "rl_policy", "value_data", "value"}
 """Tasks that do, which is not always there."""
 
 
@@ -96,6 +105,15 @@ def recorded_games(folder: Path) -> Path:
     path = folder / GAMES_FILE
     record = GameRecord(size=5, moves=((1, 12), (-1, 7), (1, 11), (-1, 6)))
     GameSet.from_records([record] * 3, split=[0, 1, 2], collection="NAME").save(path)
+    return path
+
+
+def decided_games(folder: Path) -> Path:
+    """Write such a set of games that were won."""
+    path = folder / GAMES_FILE
+    moves = ((1, 12), (-1, 7), (1, 11), (-1, 6))
+    records = [GameRecord(size=5, komi=0.5, moves=moves, result=Result(winner, How.RESIGNATION)) for winner in (1, -1)]
+    GameSet.from_records(records * 3, split=[0, 0, 1, 1, 2, 2]).save(path)
     return path
 
 
@@ -160,6 +178,31 @@ def test_rollout_policies_log_what_the_page_says(run_tiny: RunTiny) -> None:
     assert {name for name in recorder.logged if name.startswith("test/")} < recorder.finals
 
 
+@pytest.mark.parametrize("games", [(), ("games=expert", "data=x")])
+def test_policies_from_self_play_log_what_the_page_says(run_tiny: RunTiny, games: tuple[str, ...]) -> None:
+    recorder = run_tiny("rl_policy", *games)
+    logged = recorder.logged | {f"final/{name}" for name in recorder.finals - recorder.logged}
+    expert = {"rl/train_lean", "rl/valid_lean", "rl/lean_gap"}
+    self_play = {"rl/pool_win_rate", "rl/moves_per_game"}
+    assert logged == documented("Policies from self-play") - (self_play if games else expert)
+    assert {name for name in recorder.logged if name.startswith("test/")} < recorder.finals
+
+
+def test_value_data_log_what_the_page_says(run_tiny: RunTiny) -> None:
+    recorder = run_tiny("value_data")
+    assert not recorder.logged
+    assert recorder.finals == documented("Value data")
+    assert recorder.artifacts == {tasks()["value_data"].product}
+
+
+def test_value_networks_log_what_the_page_says(run_tiny: RunTiny) -> None:
+    recorder = run_tiny("value", "value_data=null", "data=x")
+    logged = recorder.logged | {f"final/{name}" for name in recorder.finals - recorder.logged}
+    assert {name.replace("rollouts_3", "rollouts_N") for name in logged} == documented("Value networks")
+    assert {name for name in recorder.logged if name.startswith("test/")} < recorder.finals
+    assert recorder.artifacts == {tasks()["value"].product, BY_MOVE_FILE}
+
+
 def test_artifacts(run_tiny: RunTiny) -> None:
     found = documented("Artifacts")
     made = {
@@ -167,7 +210,7 @@ def test_artifacts(run_tiny: RunTiny) -> None:
         "match": run_tiny("match").artifacts,
         "records": run_tiny("records").artifacts,
         "rollout_policy": run_tiny("rollout_policy").artifacts,
-        "of networks": {tasks()[task].product for task in NEEDS_TORCH},
+        "of networks": {tasks()[task].product for task in NEEDS_TORCH} | {BY_MOVE_FILE},
         "every run": {"config.yaml", HISTORY_FILE, execute.LOG_FILE},
     }
     assert found - {"faults/"} == set().union(*made.values()), "faults/ is there after a fault alone"
