@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from miai.alphago.examples import Examples  # noqa: E402
-from miai.alphago.supervised import SupervisedTraining  # noqa: E402
+from miai.alphago.supervised import SupervisedTraining, batch_sums  # noqa: E402
 from miai.alphago.supervised_settings import SupervisedTask  # noqa: E402
 from miai.alphago.training import Learner, find_precision, policy_loss  # noqa: E402
 from miai.errors import MiaiError  # noqa: E402
@@ -164,6 +164,13 @@ def test_the_loss_is_over_legal_points_alone() -> None:
     assert loss.item() == pytest.approx(np.log(3))
     loss.backward()
     assert logits.grad[0].tolist() == pytest.approx([1 / 3, -2 / 3, 1 / 3, 0])
+
+
+def test_what_is_said_of_illegal_points_does_not_count() -> None:
+    logits = torch.tensor([[9.0, 3.0, 1.0, 2.0, 0.0, -1.0, -2.0]]).repeat(3, 1)
+    legal = torch.tensor([[False, True, True, True, True, True, True]]).repeat(3, 1)
+    found = batch_sums(torch.tensor(0.5), logits, torch.tensor([1, 5, 6]), legal)
+    assert found.tolist() == [1.5, 1.0, 2.0]  # predicted; the fifth; the sixth
 
 
 def test_precision() -> None:

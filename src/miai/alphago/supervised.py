@@ -144,9 +144,10 @@ class SupervisedTraining:
             for batch in feed:
                 moves = torch.from_numpy(batch.moves).to(self._device)
                 logits = self.learner.forward(batch.planes)
-                loss = policy_loss(logits, moves, torch.from_numpy(batch.legal).to(self._device))
+                legal = torch.from_numpy(batch.legal).to(self._device)
+                loss = policy_loss(logits, moves, legal)
                 self.learner.update(loss, self.progress)
-                sums += _sums(loss, logits, moves)
+                sums += batch_sums(loss, logits, moves, legal)
                 self.steps += 1
                 self.seconds = before + self._clock() - start
                 on_step()
@@ -200,9 +201,15 @@ class SupervisedTraining:
         self.steps, self.num_epochs, self.since_best = int(steps), int(epochs), int(since_best)
 
 
-def _sums(loss: torch.Tensor, logits: torch.Tensor, moves: torch.Tensor) -> torch.Tensor:
-    """Return a batch's sums of loss, of moves predicted, and of moves among the first five: float64[3]."""
+def batch_sums(loss: torch.Tensor, logits: torch.Tensor, moves: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """Return a batch's sums of loss, of moves predicted, and of moves among the first five legal points: float64[3].
+
+    Args:
+        loss: the mean over the batch; the others as for `training.policy_loss`.
+    """
     count = len(moves)
     with torch.no_grad():
-        best = logits.topk(min(5, logits.shape[1])).indices == moves[:, None]
+        # What a network says of illegal points is never corrected by the loss, and may be anything.
+        ranked = logits.masked_fill(~legal, -torch.inf)
+        best = ranked.topk(min(5, logits.shape[1])).indices == moves[:, None]
         return torch.stack([loss.detach() * count, best[:, 0].sum(), best.sum()]).double().cpu()
