@@ -25,6 +25,8 @@ from miai.rng import stream
 from miai.search import SearchConfig, Searcher
 from miai.search.patterns import pattern_table
 from miai.search.playouts import PATTERN, UNIFORM, run_playouts
+from miai.search.rollout_features import NUM_WEIGHTS, SECTIONS, SELF_ATARI
+from miai.search.rollouts import new_policy, new_state, run_rollouts
 from miai.search.tree import BYTES_PER_EDGE
 
 REPEATS = 9
@@ -98,6 +100,32 @@ def patterns_against_uniform() -> Iterator[Measure]:
             REPEATS,
         )
         yield replace(measure, at_least=False)
+
+
+def learned_playouts() -> Iterator[Measure]:
+    """Measure playouts by a policy of weights drawn at random, which cost what fitted ones cost."""
+    weights = np.random.default_rng(1).normal(0.0, 0.5, NUM_WEIGHTS)
+    weights[SELF_ATARI : SELF_ATARI + SECTIONS["self_atari"]] = -2.0
+    policy, state = new_policy(weights), new_state()
+
+    def run_learned(size: int) -> float:
+        """Return nanoseconds a move."""
+        cells, liberties = GoGame(size).state
+        began = time.process_time()
+        moves, _ = run_rollouts(cells, liberties, BLACK, stream(1, "bench"), PLAYOUTS[size] // 5, policy, state)
+        return 1e9 * (time.process_time() - began) / moves
+
+    for size in SIZES:
+        measure = side_by_side(
+            f"learned playouts, {size}×{size}, time a move, beside uniform",
+            "ns",
+            lambda size=size: run_learned(size),
+            lambda size=size: run_ours(size, UNIFORM)[1],
+            500.0,
+            REPEATS,
+        )
+        beside = f"uniform {measure.peer:.0f} ns"
+        yield replace(measure, peer=None, ratios=(), at_least=False, note=beside)
 
 
 def against_open_spiel() -> Iterator[Measure | Missing]:
@@ -186,6 +214,7 @@ def measure_all() -> Iterator[Measure | Missing]:
     """Yield every measure of Go's speed."""
     yield from against_c()
     yield from patterns_against_uniform()
+    yield from learned_playouts()
     yield from against_open_spiel()
     yield from two_threads()
     yield from start_up()

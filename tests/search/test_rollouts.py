@@ -25,6 +25,7 @@ from miai.search.playouts import MOVES_PER_POINT
 from miai.search.rollout_features import NUM_WEIGHTS, SECTIONS, SELF_ATARI
 from miai.search.rollouts import (
     RolloutPolicy,
+    first_weight,
     new_policy,
     new_state,
     rollout_move,
@@ -85,7 +86,8 @@ def test_weights_are_positive_exactly_where_a_move_is_sensible(policy: RolloutPo
         colour = BLACK
         start_rollout(cells, liberties, policy, state)
         for _ in range(60):
-            for side, begin in ((BLACK, 0), (WHITE, POINTS)):
+            for side in (BLACK, WHITE):
+                begin = int(first_weight(side))
                 sensible = {
                     v
                     for v in map(np.uint64, range(22, POINTS - 22))

@@ -56,7 +56,6 @@ from miai.search.rollout_features import (
     MAX_ANSWERS,
     MAX_SELF_ATARI,
     MIN_SELF_ATARI,
-    NEAR,
     NEAR_OFFSET,
     NEAR_RING,
     NEAR_SLOT,
@@ -85,12 +84,20 @@ MAX_SCORE = 30.0
 """A file's weights are between this and its negative."""
 
 ROWS = 21
-MAX_CHANGES = 2 * NEAR + MAX_ANSWERS + 1
-"""Weights that are changed for one draw: both squares, the answers, and the ko."""
+MARGIN = 64
+"""A 5 × 5 square around a point of the board may reach over the frame; what it finds there weighs nothing."""
+ROW_MARGIN = 2
+WEIGHTS_OF_ONE = POINTS + 2 * MARGIN
+ROWS_OF_ONE = ROWS + 2 * ROW_MARGIN
+"""Numbers of one colour in `RolloutState.weights` and `RolloutState.rows`."""
+SQUARE = 25
+MAX_CHANGES = MAX_ANSWERS + 1
+"""Weights that are changed for one draw beside those of the two squares: the answers, and the ko."""
 
 _ZERO, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 _ATARI_SHIFT, _SLOT_SHIFT = np.uint64(16), np.uint64(16)
-_POINTS = np.uint64(POINTS)
+_CORNER = _TWO * STRIDE + _TWO
+"""From the middle of a 5 × 5 square back to its first point."""
 
 
 class RolloutPolicy(NamedTuple):
@@ -102,6 +109,8 @@ class RolloutPolicy(NamedTuple):
     """float32[NUM_RESPONSE_INDICES]: by the response's index."""
     small: np.ndarray
     """float32[NUM_SMALL]: of all other features, by their places in the vector of weights."""
+    squares: np.ndarray
+    """float64[2 · SQUARE]: of `last`, then of `before`, by the place in the square, row by row; 1 in the middle."""
 
 
 def check_weights(weights: np.ndarray) -> None:
@@ -127,15 +136,24 @@ def new_policy(weights: np.ndarray) -> RolloutPolicy:
     factors = np.exp(weights).astype(np.float32)
     patterns = factors[PATTERN:RESPONSE][pattern_classes()]
     patterns[~sensible_patterns()] = 0.0
-    policy = RolloutPolicy(patterns, factors[RESPONSE:][response_classes()], factors[:NUM_SMALL].copy())
+    small = factors[:NUM_SMALL].copy()
+    policy = RolloutPolicy(patterns, factors[RESPONSE:][response_classes()], small, _squares(small))
     for array in policy:
         array.flags.writeable = False
     return policy
 
 
+def _squares(small: np.ndarray) -> np.ndarray:
+    squares = np.ones((2, SQUARE))
+    for offset, ring in zip(NEAR_OFFSET.astype(np.int64).tolist(), NEAR_RING.tolist(), strict=True):
+        row, column = divmod(offset + int(_CORNER), 21)
+        squares[:, 5 * row + column] = small[[LAST_RING + ring, BEFORE_RING + ring]]
+    return squares.ravel()
+
+
 def no_policy() -> RolloutPolicy:
     """Return what stands in a policy's place where playouts are of another kind: it is never looked at."""
-    policy = RolloutPolicy(*(np.zeros(1, np.float32) for _ in range(3)))
+    policy = RolloutPolicy(*(np.zeros(1, np.float32) for _ in RolloutPolicy._fields[:-1]), squares=np.zeros(1))
     for array in policy:
         array.flags.writeable = False
     return policy
@@ -145,9 +163,9 @@ class RolloutState(NamedTuple):
     """What a thread needs to play; all arrays are modified in place."""
 
     weights: np.ndarray
-    """int64[2 · POINTS]: the kept weights, Black's moves, then White's; 0 where a move is not sensible."""
+    """int64[2 · WEIGHTS_OF_ONE]: Black's moves, then White's; 0 where a move is not sensible. See `first_weight`."""
     rows: np.ndarray
-    """int64[2 · ROWS]: their sums by row, the same way."""
+    """int64[2 · ROWS_OF_ONE]: their sums by row, the same way. See `first_row`."""
     places: np.ndarray
     """float32[POINTS]: the factor of `place`, for the board that is being played on."""
     marks: np.ndarray
@@ -160,6 +178,10 @@ class RolloutState(NamedTuple):
     """uint16[MAX_CHANGES]: points whose weights are changed for a draw."""
     kept: np.ndarray
     """int64[MAX_CHANGES]: what they were before, in the order of the changes."""
+    kept_squares: np.ndarray
+    """int64[2 · SQUARE]: what the weights in the squares were before they were changed."""
+    kept_rows: np.ndarray
+    """int64[ROWS_OF_ONE]: the same of the rows."""
     answers: np.ndarray
     answer_kinds: np.ndarray
     """uint16[MAX_ANSWERS]: see `find_answers`."""
@@ -167,17 +189,31 @@ class RolloutState(NamedTuple):
 
 def new_state() -> RolloutState:
     return RolloutState(
-        weights=np.zeros(2 * POINTS, np.int64),
-        rows=np.zeros(2 * ROWS, np.int64),
+        weights=np.zeros(2 * WEIGHTS_OF_ONE, np.int64),
+        rows=np.zeros(2 * ROWS_OF_ONE, np.int64),
         places=np.zeros(POINTS, np.float32),
         marks=np.zeros(POINTS, np.uint32),
         dirty=np.zeros(POINTS, np.uint16),
         counter=np.zeros(1, np.uint32),
         changed=np.zeros(MAX_CHANGES, np.uint16),
         kept=np.zeros(MAX_CHANGES, np.int64),
+        kept_squares=np.zeros(2 * SQUARE, np.int64),
+        kept_rows=np.zeros(ROWS_OF_ONE, np.int64),
         answers=np.zeros(MAX_ANSWERS, np.uint16),
         answer_kinds=np.zeros(MAX_ANSWERS, np.uint16),
     )
+
+
+@inlined
+def first_weight(colour: np.uint64) -> np.uint64:
+    """Return where the weights of a colour begin: that of point v is so many further."""
+    return np.uint64(MARGIN) + (colour - _ONE) * np.uint64(WEIGHTS_OF_ONE)
+
+
+@inlined
+def first_row(colour: np.uint64) -> np.uint64:
+    """Return where the rows of a colour begin."""
+    return np.uint64(ROW_MARGIN) + (colour - _ONE) * np.uint64(ROWS_OF_ONE)
 
 
 # --- Kept weights -----------------------------------------------------------------------------------------------------
@@ -221,11 +257,15 @@ def _weigh(cells: np.ndarray, liberties: np.ndarray, v: np.uint64, policy: Rollo
         black = _as_weight(factor) if factor != 0.0 else 0
         factor = _factor(cells, liberties, v, _TWO, bits, policy, place)
         white = _as_weight(factor) if factor != 0.0 else 0
-    row = v // STRIDE
-    state.rows[row] += black - state.weights[v]
-    state.rows[row + np.uint64(ROWS)] += white - state.weights[v + _POINTS]
-    state.weights[v] = black
-    state.weights[v + _POINTS] = white
+    _set(state, v, _ONE, black)
+    _set(state, v, _TWO, white)
+
+
+@inlined
+def _set(state: RolloutState, v: np.uint64, colour: np.uint64, weight: int) -> None:
+    at = first_weight(colour) + v
+    state.rows[first_row(colour) + v // STRIDE] += weight - state.weights[at]
+    state.weights[at] = weight
 
 
 @kernel
@@ -294,45 +334,83 @@ def rollout_play(
     if v == PASS_POINT:
         play(cells, liberties, v, colour)
         return
-    state.counter[0] += np.uint32(1)
-    if state.counter[0] == 0:  # Once in 2³² moves the numbers begin again.
-        state.marks[:] = 0
-        state.counter[0] = np.uint32(1)
-    count = _mark_around(state, v, _ZERO)
+    count = _ZERO
     for n in (v - STRIDE, v - _ONE, v + _ONE, v + STRIDE):
         if cells[COLOUR + n] == BOTH - colour:
             chain = np.uint64(cells[CHAIN + n])
             if in_atari(liberties[chain]):
+                if count == _ZERO:
+                    _begin_marking(state)
                 count = _mark_captured(cells, liberties, state, chain, count)
     play(cells, liberties, v, colour)
+    _set(state, v, _ONE, 0)
+    _set(state, v, _TWO, 0)
+    for i in range(8):
+        _weigh(cells, liberties, v + NEAR_OFFSET[i], policy, state)
     for n in (v, v - STRIDE, v - _ONE, v + _ONE, v + STRIDE):
         if cells[COLOUR + n] == BOTH - colour or n == v:
             packed = liberties[cells[CHAIN + n]]
             if in_atari(packed):
-                count = _mark(state, np.uint64(last_liberty(packed)), count)
+                _weigh(cells, liberties, np.uint64(last_liberty(packed)), policy, state)
     for i in range(count):
         _weigh(cells, liberties, np.uint64(state.dirty[i]), policy, state)
+
+
+@inlined
+def _begin_marking(state: RolloutState) -> None:
+    state.counter[0] += np.uint32(1)
+    if state.counter[0] == 0:  # Once in 2³² times the numbers begin again.
+        state.marks[:] = 0
+        state.counter[0] = np.uint32(1)
 
 
 # --- One draw ---------------------------------------------------------------------------------------------------------
 
 
 @inlined
-def _change(state: RolloutState, v: np.uint64, first: np.uint64, row: np.uint64, weight: int, count: np.uint64) -> None:
-    """Set the weight of the move v for this draw; `first` and `row` are where its colour's numbers begin."""
-    kept = state.weights[first + v]
-    state.changed[count] = v
-    state.kept[count] = kept
-    state.weights[first + v] = weight
-    state.rows[row + v // STRIDE] += weight - kept
+def _times(weight: Index, factor: Number) -> Index:
+    """Return a weight times a factor; 0 stays 0. Without a branch, which nothing could predict."""
+    return max(np.int64(min(np.float64(weight) * factor, np.float64(MAX_WEIGHT))), np.int64(weight != 0))
 
 
 @inlined
-def _multiply(
-    state: RolloutState, v: np.uint64, first: np.uint64, row: np.uint64, factor: float, count: np.uint64
-) -> np.uint64:
-    weight = np.float64(state.weights[first + v]) * factor
-    _change(state, v, first, row, max(np.int64(min(weight, np.float64(MAX_WEIGHT))), 1), count)
+def _put_on_square(
+    state: RolloutState, colour: np.uint64, middle: np.uint64, squares: np.ndarray, place: np.uint64
+) -> None:
+    """Multiply the weights around a point by their factors from `place` in `squares`."""
+    row = first_row(colour) + middle // STRIDE - _TWO
+    at = first_weight(colour) + middle - _CORNER
+    for _ in range(5):
+        gained = 0
+        for j in range(5):
+            weight = state.weights[at + np.uint64(j)]
+            changed = _times(weight, squares[place])
+            state.kept_squares[place] = weight
+            state.weights[at + np.uint64(j)] = changed
+            gained += changed - weight
+            place += _ONE
+        state.rows[row] += gained
+        row += _ONE
+        at += STRIDE
+
+
+@inlined
+def _take_off_square(state: RolloutState, colour: np.uint64, middle: np.uint64, place: np.uint64) -> None:
+    at = first_weight(colour) + middle - _CORNER
+    for _ in range(5):
+        for j in range(5):
+            state.weights[at + np.uint64(j)] = state.kept_squares[place]
+            place += _ONE
+        at += STRIDE
+
+
+@inlined
+def _change(state: RolloutState, v: np.uint64, colour: np.uint64, factor: Number, count: np.uint64) -> np.uint64:
+    """Multiply one weight, and note it; return the number of notes."""
+    weight = state.weights[first_weight(colour) + v]
+    state.changed[count] = v
+    state.kept[count] = weight
+    _set(state, v, colour, _times(weight, factor))
     return count + _ONE
 
 
@@ -340,56 +418,57 @@ def _multiply(
 def _put_on(
     cells: np.ndarray, liberties: np.ndarray, colour: np.uint64, policy: RolloutPolicy, state: RolloutState
 ) -> np.uint64:
-    """Put on what depends on the last two moves, and the ko; return the number of changes."""
-    first = (colour - _ONE) * _POINTS
-    row = (colour - _ONE) * np.uint64(ROWS)
+    """Put on what depends on the last two moves, and the ko; return the number of changes outside the squares."""
+    row = first_row(colour)
+    for i in range(np.int64(cells[SIZE]) + 1):
+        state.kept_rows[np.uint64(i)] = state.rows[row + np.uint64(i)]
     count = _ZERO
-    answerable = is_answerable(cells, colour)
-    last = np.uint64(cells[LAST])
+    last, before = np.uint64(cells[LAST]), np.uint64(cells[BEFORE_LAST])
     if last != PASS_POINT:
-        for i in range(NEAR):
-            v = last + NEAR_OFFSET[i]
-            if v < POINTS and state.weights[first + v] != 0:
-                factor = np.float64(policy.small[LAST_RING + NEAR_RING[i]])
-                if answerable and i < 8:
-                    shape = mover_shape(np.uint64(cells[SHAPE + v]), colour)
-                    factor *= np.float64(policy.responses[shape | (NEAR_SLOT[i] << _SLOT_SHIFT)])
-                count = _multiply(state, v, first, row, factor, count)
-    before = np.uint64(cells[BEFORE_LAST])
+        _put_on_square(state, colour, last, policy.squares, _ZERO)
     if before != PASS_POINT:
-        for i in range(NEAR):
-            v = before + NEAR_OFFSET[i]
-            if v < POINTS and state.weights[first + v] != 0:
-                count = _multiply(state, v, first, row, np.float64(policy.small[BEFORE_RING + NEAR_RING[i]]), count)
-    if answerable:
+        _put_on_square(state, colour, before, policy.squares, np.uint64(SQUARE))
+    if is_answerable(cells, colour):
+        for i in range(8):
+            v = last + NEAR_OFFSET[i]
+            shape = mover_shape(np.uint64(cells[SHAPE + v]), colour)
+            factor = np.float64(policy.responses[shape | (NEAR_SLOT[i] << _SLOT_SHIFT)])
+            _set(state, v, colour, _times(state.weights[first_weight(colour) + v], factor))
         for i in range(find_answers(cells, liberties, colour, state.answers, state.answer_kinds)):
             v = np.uint64(state.answers[i])
-            if state.weights[first + v] != 0:
-                factor = np.float64(policy.small[ANSWER + np.int64(state.answer_kinds[i])])
-                count = _multiply(state, v, first, row, factor, count)
+            factor = np.float64(policy.small[np.uint64(ANSWER + np.int64(state.answer_kinds[i]))])
+            count = _change(state, v, colour, factor, count)
     ko = np.uint64(cells[KO])
-    if ko != NO_POINT and state.weights[first + ko] != 0:
-        _change(state, ko, first, row, 0, count)
+    if ko != NO_POINT:
+        weight = state.weights[first_weight(colour) + ko]
+        state.changed[count] = ko
+        state.kept[count] = weight
+        _set(state, ko, colour, 0)
         count += _ONE
     return count
 
 
 @inlined
-def _take_off(state: RolloutState, colour: np.uint64, count: np.uint64) -> None:
-    first = (colour - _ONE) * _POINTS
-    row = (colour - _ONE) * np.uint64(ROWS)
+def _take_off(cells: np.ndarray, colour: np.uint64, state: RolloutState, count: np.uint64) -> None:
+    """Undo `_put_on`, backwards, as a point may have been changed several times."""
     for i in range(count):
-        last = count - np.uint64(i) - _ONE  # Backwards: a point may have been changed several times.
-        v = np.uint64(state.changed[last])
-        state.rows[row + v // STRIDE] += state.kept[last] - state.weights[first + v]
-        state.weights[first + v] = state.kept[last]
+        place = count - np.uint64(i) - _ONE
+        state.weights[first_weight(colour) + np.uint64(state.changed[place])] = state.kept[place]
+    last, before = np.uint64(cells[LAST]), np.uint64(cells[BEFORE_LAST])
+    if before != PASS_POINT:
+        _take_off_square(state, colour, before, np.uint64(SQUARE))
+    if last != PASS_POINT:
+        _take_off_square(state, colour, last, _ZERO)
+    row = first_row(colour)
+    for i in range(np.int64(cells[SIZE]) + 1):
+        state.rows[row + np.uint64(i)] = state.kept_rows[np.uint64(i)]
 
 
 @inlined
 def _draw(state: RolloutState, colour: np.uint64, size: int, rng: np.ndarray) -> np.uint64:
     """Draw a point by the weights as they are, or return `PASS_POINT` if they are all 0."""
-    first = (colour - _ONE) * _POINTS
-    row = (colour - _ONE) * np.uint64(ROWS) + _ONE
+    first = first_weight(colour)
+    row = first_row(colour) + _ONE
     total = 0
     for i in range(size):
         total += state.rows[row + np.uint64(i)]
@@ -426,7 +505,7 @@ def rollout_move(
         exposed = self_atari(cells, liberties, v, colour)
         if exposed == NO_FEATURE or uniform(rng) < policy.small[np.uint64(exposed)]:
             break
-    _take_off(state, colour, count)
+    _take_off(cells, colour, state, count)
     return v
 
 
@@ -472,7 +551,7 @@ def rollout_probabilities(
     """
     start_rollout(cells, liberties, policy, state)
     _put_on(cells, liberties, colour, policy, state)
-    first = (colour - _ONE) * _POINTS
+    first = first_weight(colour)
     out[:] = 0.0
     total = 0.0
     for i in range(cells[NUM_EMPTY]):
