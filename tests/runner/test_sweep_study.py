@@ -144,3 +144,64 @@ def test_sweeping_overrides_on_top_of_a_study(study_of, store, experiment):
         (5, 0.3, 0.5),
         (5, 0.3, 0.6),
     ]
+
+
+TABLES = {"name": "tables", "overrides": {"seat": "both", "opponent": "self"}, "seeds": 2}
+MATCH = {
+    "name": "match",
+    "task": "match",
+    "overrides": {"game": "tictactoe", "games": 2, "players": [{"player": "table", "run": "@tables"}, "random"]},
+    "seeds": 2,
+}
+
+
+def mixed(experiment, *stages):
+    for_matches = ("games", "players", "game", "launcher")
+    common = [
+        {**stage, "overrides": {**(TINY if "task" not in stage else {}), **stage["overrides"]}} for stage in stages
+    ]
+    assert all(set(stage["overrides"]) <= set(for_matches) for stage in common if stage.get("task") == "match")
+    return parse_study(experiment, {"question": "Why?", "stages": common})
+
+
+def test_a_stage_uses_the_runs_of_an_earlier_one_seed_by_seed(study_of, store, experiment):
+    study = mixed(experiment, TABLES, MATCH)
+    assert study.stages[1].needed == ["tables"]
+    code, text = run(study)
+    assert code == 0, text
+    tables = {record.params["seed"]: record for record in store.runs(experiment) if "algorithm.name" in record.params}
+    matches = [record for record in store.runs(experiment) if "player.run" in record.params]
+    assert {record.params["seed"]: record.params["player.run"] for record in matches} == {
+        seed: record.run_id for seed, record in tables.items()
+    }
+    code, text = run(study)
+    assert code == 0
+    assert text.count("nothing to do") == 2
+
+
+def test_a_single_run_serves_every_seed(study_of, store, experiment):
+    study = mixed(experiment, {**TABLES, "seeds": [5]}, MATCH)
+    assert run(study)[0] == 0
+    assert len({record.params["player.run"] for record in store.runs(experiment) if "player.run" in record.params}) == 1
+
+
+def test_a_stage_of_several_runs_a_seed_cannot_be_used(study_of, store, experiment):
+    study = mixed(experiment, {**TABLES, "grid": {"algorithm": ["mc", "sarsa"]}}, MATCH)
+    with pytest.raises(MiaiError, match=r"@tables could be any of 4 runs; only a stage with one a seed can be used"):
+        run(study)
+
+
+def test_a_seed_that_the_used_stage_lacks_is_named(study_of, store, experiment):
+    study = mixed(experiment, TABLES, {**MATCH, "seeds": [1, 2]})
+    with pytest.raises(MiaiError, match=r"@tables: that stage has no run of seed 2; it has seeds 0, 1"):
+        run(study)
+
+
+def test_only_an_earlier_stage_can_be_used(experiment):
+    with pytest.raises(MiaiError, match=r"stage match: needs stage 'tables', but no stage comes before it"):
+        mixed(experiment, MATCH, TABLES)
+
+
+def test_without_a_store_what_stands_for_a_run_is_checked_as_it_is(study_of, experiment):
+    study = mixed(experiment, TABLES, MATCH)
+    assert [job.config["players"][0]["run"] for job in stage_jobs(study, study.stages[1], ())] == ["@tables"] * 2

@@ -15,12 +15,16 @@ stages:                              # or the keys of a single stage, directly
     needs: [grid]
     select: {of: grid, by: algorithm, choose: alpha, metric: eval/win, goal: max}
     seeds: range(100, 130)
+  - name: ladder
+    task: tournament
+    overrides: {players: [random, {player: table, run: "@best"}]}   # what the run of stage best made
 report: …                            # see report/spec.py
 ```
 
 A stage with `select` runs one case for each value of `by`: the one whose value of `choose` had the best mean `metric`
-over the seeds of stage `of`. Where several say the same key, the later of these counts: overrides, grid, cases, select,
-the command line.
+over the seeds of stage `of`. `@STAGE`, where a file or a run is named, is the run of that earlier stage: its only one,
+or of several the one with the same seed. Where several say the same key, the later of these counts: overrides, grid,
+cases, select, the command line.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -47,6 +51,8 @@ from miai.tracking.store import first_line
 
 STAGE_KEYS = ("name", "task", "overrides", "grid", "cases", "seeds", "needs", "select")
 MAIN_STAGE = "main"
+OF_STAGE = re.compile(r"@([A-Za-z]\w*)")
+"""A value that stands for the run of a stage."""
 
 
 @dataclass(config=STRICT, kw_only=True)
@@ -80,9 +86,27 @@ class Stage:
     select: Select | None = None
 
     @property
+    def used(self) -> list[str]:
+        """Stages whose runs it names by `@STAGE`."""
+        texts = [text for values in (self.overrides, self.grid, self.cases) for text in _texts(values)]
+        return list(dict.fromkeys(found[1] for text in texts if (found := OF_STAGE.fullmatch(text))))
+
+    @property
     def needed(self) -> list[str]:
-        """Stages that have to be complete before, the one that it selects from among them."""
-        return [*self.needs, *([self.select.of] if self.select else [])]
+        """Stages that have to be complete before: those that it selects from or uses, too."""
+        return list(dict.fromkeys([*self.needs, *([self.select.of] if self.select else []), *self.used]))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts within a value of YAML."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
 
 
 @dataclass(config=STRICT, kw_only=True)

@@ -2,7 +2,7 @@
 
 Each stage becomes a configuration of the group `experiment` whose Hydra part asks for a multirun of the stage's grid,
 so no `-m` is needed. Its name is the study's where the study is one such stage; else `STUDY.STAGE`, and for a stage
-with several cases `STUDY.STAGE.0` and so on. A stage that takes its settings from another's results has none.
+with several cases `STUDY.STAGE.0` and so on. A stage that takes settings or files from another's results has none.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def stage_config(study: Study, stage: Stage, case: dict[str, Any]) -> dict[str, 
 def experiments_of(study: Study) -> Iterator[tuple[str, Stage, dict[str, Any]]]:
     """Yield the choices that a study becomes: name, stage, and which of the stage's cases."""
     for stage in study.stages:
-        if stage.select is None:
+        if stage.select is None and not stage.used:
             for index, case in enumerate(stage.cases):
                 name = study.name if len(study.stages) == 1 else f"{study.name}.{stage.name}"
                 yield (name if len(stage.cases) == 1 else f"{name}.{index}"), stage, case

@@ -39,6 +39,7 @@ def sweep_study(study: Study, further: Sequence[str], console: Console) -> int:
     store = store_of(further)
     store.location.mlruns.mkdir(parents=True, exist_ok=True)  # Where it cannot be, nothing can be kept either.
     plans = {stage.name: stage_jobs(study, stage, further) for stage in study.stages if stage.select is None}
+    plans = {stage.name: plans[stage.name] for stage in study.stages if stage.name in plans and not stage.used}
     console.print(f"{study.name}: {study.question}", markup=False)
     incomplete: dict[str, int] = {}
     for stage in study.stages:
@@ -62,7 +63,8 @@ def stage_jobs(study: Study, stage: Stage, further: Sequence[str], store: Store 
 
     Args:
         further: overrides from the command line.
-        store: where the results of earlier stages are, for a stage with `select`.
+        store: where the results of earlier stages are, for a stage with `select`. Without it, what stands for the run
+            of an earlier stage is left as it is.
 
     Raises:
         MiaiError: an override that does not compose, or an earlier stage whose results are not complete.
@@ -80,9 +82,68 @@ def stage_jobs(study: Study, stage: Stage, further: Sequence[str], store: Store 
         earlier = next(other for other in study.stages if other.name == stage.select.of)
         selected = select_best(study.name, stage.select, stage_jobs(study, earlier, further, store), store)
     named = [spell("study", study.name), spell("stage", stage.name)]
+    jobs = expand(stage, own, selected)
+    if store is not None and stage.used:
+        runs = {name: runs_by_seed(study, name, further, store) for name in stage.used}
+        jobs = [put_runs(job, runs) for job in jobs]
     with composing(stage.task) as composer:
-        jobs = expand(stage, own, selected)
         return jobs_of([composer.compose([*job, *named]) for job in jobs], [" ".join(job) for job in jobs])
+
+
+def runs_by_seed(study: Study, name: str, further: Sequence[str], store: Store) -> dict[str, str]:
+    """Return the ids of a stage's runs by their seed, as overrides spell it.
+
+    Raises:
+        MiaiError: a run is missing, or the stage has several of one seed, so that its name does not say which is meant.
+    """
+    stage = next(stage for stage in study.stages if stage.name == name)
+    jobs = stage_jobs(study, stage, further, store)
+    records = finished_runs(study.name, jobs, store)
+    runs: dict[str, str] = {}
+    for job, record in zip(jobs, records, strict=True):
+        seed = str(job.config["seed"])
+        if seed in runs:
+            raise MiaiError(
+                f"study {study.name}: @{name} could be any of {len(jobs)} runs; only a stage with one a seed can be "
+                "used."
+            )
+        if record is None:
+            raise _missing(study.name, name, records)
+        runs[seed] = record.run_id
+    return runs
+
+
+def put_runs(job: Sequence[str], runs: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return a job's overrides with the ids of runs in place of `@STAGE`.
+
+    Args:
+        runs: for each stage that is used, its runs by seed. One that has a single run gives that to every seed.
+
+    Raises:
+        MiaiError: a stage has no run of the job's seed.
+    """
+    seed = next(text.partition("=")[2] for text in job if text.startswith("seed="))
+    ids = {}
+    for name, found in runs.items():
+        if len(found) > 1 and seed not in found:
+            raise MiaiError(f"@{name}: that stage has no run of seed {seed}; it has seeds {', '.join(found)}.")
+        ids[name] = found[seed] if len(found) > 1 else next(iter(found.values()))
+    # Overrides spell such a value with quotes around it.
+    return [re.sub(r"'@(\w+)'", lambda found: ids.get(found[1], found[0]), text) for text in job]
+
+
+def finished_runs(study: str, jobs: Sequence[Job], store: Store) -> list[RunRecord | None]:
+    """Return the finished run of each job in the study's experiment, `None` where there is none."""
+    finished = {record.fingerprint: record for record in store.runs(study) if record.status == FINISHED}
+    inputs = Inputs(store)
+    return [finished.get(prepare(job, inputs, time.time()).fingerprint) for job in jobs]
+
+
+def _missing(study: str, stage: str, records: Sequence[RunRecord | None]) -> MiaiError:
+    return MiaiError(
+        f"study {study}: {records.count(None)} of {len(records)} runs of stage {stage}, which a later stage needs, are "
+        f"missing. Run: miai sweep {study}"
+    )
 
 
 def _meant_for(stage: Stage, study: Study, further: Sequence[str]) -> list[str]:
@@ -103,25 +164,16 @@ def select_best(study: str, select: Select, jobs: Sequence[Job], store: Store) -
     Raises:
         MiaiError: a run is missing, or lacks the metric.
     """
-    finished = {record.fingerprint: record for record in store.runs(study) if record.status == FINISHED}
-    inputs = Inputs(store)
+    records = finished_runs(study, jobs, store)
     scores: dict[tuple[str, str], list[float]] = {}
     settings: dict[str, Any] = {}
-    missing = 0
-    for job in jobs:
-        record = finished.get(prepare(job, inputs, time.time()).fingerprint)
+    for job, record in zip(jobs, records, strict=True):
         if record is None:
-            missing += 1
-            continue
+            raise _missing(study, select.of, records)
         row = [_setting(job, key, study) for key in (select.by, select.choose)]
         by, choice = map(spell_value, row)
         settings |= {by: row[0], choice: row[1]}
         scores.setdefault((by, choice), []).append(_final(record, select.metric))
-    if missing:
-        raise MiaiError(
-            f"study {study}: {missing} of {len(jobs)} runs of stage {select.of}, which decides the settings of a later "
-            f"stage, are missing. Run: miai sweep {study}"
-        )
     sign = 1 if select.goal == "max" else -1
     best: dict[str, tuple[float, str]] = {}
     for (by, choice), values in scores.items():
