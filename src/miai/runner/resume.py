@@ -152,8 +152,16 @@ class Inputs:
             raise MiaiError(f"{role}: {error}") from error
 
     def hash(self, path: Path) -> str:
+        """The hash of the content of a file or folder.
+
+        Raises:
+            MiaiError: it cannot be read.
+        """
         if path not in self._hashes:
-            self._hashes[path] = hash_content(path)
+            try:
+                self._hashes[path] = hash_content(path)
+            except OSError as error:
+                raise MiaiError(f"{error.filename or path}: it cannot be read ({error.strerror or error}).") from None
         return self._hashes[path]
 
 
