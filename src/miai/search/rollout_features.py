@@ -28,6 +28,7 @@ import numpy as np
 from miai.compiled import Index
 from miai.games.go.board import (
     BEFORE_LAST,
+    BLACK,
     BOTH,
     CHAIN,
     COLOUR,
@@ -239,18 +240,16 @@ def place_of(v: np.uint64, size: Index) -> Index:
 
 
 @inlined
-def _size_class(stones: int) -> int:
+def _size_class(stones: Index) -> Index:
     return min(stones, SIZES) - 1
 
 
 @inlined
-def stakes(
-    cells: np.ndarray, liberties: np.ndarray, v: np.uint64, colour: np.uint64, bits: np.uint64
-) -> tuple[int, int]:
-    """Return the features of `capture` and `save` of a move, or `NO_FEATURE`. `bits` are `atari_bits`, not all 0."""
-    taken: Index = 0
-    saved: Index = 0
+def stones_at_stake(cells: np.ndarray, v: np.uint64, bits: np.uint64) -> tuple[Index, Index]:
+    """Return the stones of chains in atari beside v, Black's and White's. `bits` are `atari_bits`."""
     p, q, r, s = _chain(cells, v - STRIDE), _chain(cells, v - _ONE), _chain(cells, v + _ONE), _chain(cells, v + STRIDE)
+    black: Index = 0
+    white: Index = 0
     # Each chain once, as in `patterns.liberties_after`.
     for chain, slot, is_new in (
         (p, 0, True),
@@ -259,12 +258,23 @@ def stakes(
         (s, 3, (s != p) & (s != q) & (s != r)),
     ):
         if (bits >> np.uint64(slot)) & _ONE != _ZERO and is_new:
-            if cells[COLOUR + chain] == colour:
-                saved += np.int64(cells[LENGTH + chain])
+            if cells[COLOUR + chain] == BLACK:
+                black += np.int64(cells[LENGTH + chain])
             else:
-                taken += np.int64(cells[LENGTH + chain])
-    capture = CAPTURE + _size_class(taken) if taken > 0 else NO_FEATURE
-    return capture, SAVE + _size_class(saved) if saved > 0 else NO_FEATURE
+                white += np.int64(cells[LENGTH + chain])
+    return black, white
+
+
+@inlined
+def capture_of(stones: Index) -> Index:
+    """Return the feature of `capture` of a move that takes so many stones, or `NO_FEATURE`."""
+    return CAPTURE + _size_class(stones) if stones > 0 else NO_FEATURE
+
+
+@inlined
+def save_of(stones: Index) -> Index:
+    """Return the feature of `save` of a move beside so many stones of its own in atari, or `NO_FEATURE`."""
+    return SAVE + _size_class(stones) if stones > 0 else NO_FEATURE
 
 
 @inlined
@@ -431,9 +441,9 @@ def list_features(
     features[1] = PATTERN + np.int64(patterns[shape | (bits << np.uint64(16))])
     count = 2
     if bits != _ZERO:
-        capture, save = stakes(cells, liberties, v, colour, bits)
-        count = _append(features, count, capture)
-        count = _append(features, count, save)
+        black, white = stones_at_stake(cells, v, bits)
+        count = _append(features, count, capture_of(white if colour == BLACK else black))
+        count = _append(features, count, save_of(black if colour == BLACK else white))
     count = _append(features, count, self_atari(cells, liberties, v, colour))
     last = np.uint64(cells[LAST])
     if last != PASS_POINT:

@@ -39,6 +39,7 @@ from miai.games.go.board import (
     SHAPE,
     SIZE,
     STRIDE,
+    WHITE,
     copy_board,
     in_atari,
     last_liberty,
@@ -67,15 +68,17 @@ from miai.search.rollout_features import (
     SECTIONS,
     SELF_ATARI,
     atari_bits,
+    capture_of,
     find_answers,
     is_answerable,
     mover_shape,
     pattern_classes,
     place_of,
     response_classes,
+    save_of,
     self_atari,
     sensible_patterns,
-    stakes,
+    stones_at_stake,
 )
 
 ONE_WEIGHT = 1 << 20
@@ -91,6 +94,8 @@ WEIGHTS_OF_ONE = POINTS + 2 * MARGIN
 ROWS_OF_ONE = ROWS + 2 * ROW_MARGIN
 """Numbers of one colour in `RolloutState.weights` and `RolloutState.rows`."""
 SQUARE = 25
+MAX_DIRTY = POINTS + 8 + 5
+"""Points that a move may change: those around stones that it takes, the eight around it, and five last liberties."""
 MAX_CHANGES = MAX_ANSWERS + 1
 """Weights that are changed for one draw beside those of the two squares: the answers, and the ko."""
 
@@ -153,7 +158,7 @@ def _squares(small: np.ndarray) -> np.ndarray:
 
 def no_policy() -> RolloutPolicy:
     """Return what stands in a policy's place where playouts are of another kind: it is never looked at."""
-    policy = RolloutPolicy(*(np.zeros(1, np.float32) for _ in RolloutPolicy._fields[:-1]), squares=np.zeros(1))
+    policy = RolloutPolicy(np.zeros(1, np.float32), np.zeros(1, np.float32), np.zeros(1, np.float32), np.zeros(1))
     for array in policy:
         array.flags.writeable = False
     return policy
@@ -171,7 +176,7 @@ class RolloutState(NamedTuple):
     marks: np.ndarray
     """uint32[POINTS]: number of the last update that a point was part of."""
     dirty: np.ndarray
-    """uint16[POINTS]: the points that an update has to weigh anew."""
+    """uint16[MAX_DIRTY]: the points that an update has to weigh anew."""
     counter: np.ndarray
     """uint32[1]: number of the update."""
     changed: np.ndarray
@@ -193,7 +198,7 @@ def new_state() -> RolloutState:
         rows=np.zeros(2 * ROWS_OF_ONE, np.int64),
         places=np.zeros(POINTS, np.float32),
         marks=np.zeros(POINTS, np.uint32),
-        dirty=np.zeros(POINTS, np.uint16),
+        dirty=np.zeros(MAX_DIRTY, np.uint16),
         counter=np.zeros(1, np.uint32),
         changed=np.zeros(MAX_CHANGES, np.uint16),
         kept=np.zeros(MAX_CHANGES, np.int64),
@@ -221,42 +226,43 @@ def first_row(colour: np.uint64) -> np.uint64:
 
 @inlined
 def _as_weight(factor: Number) -> Index:
-    return max(np.int64(min(factor * ONE_WEIGHT, np.float64(MAX_WEIGHT))), 1)
+    return max(np.int64(min(factor * ONE_WEIGHT, np.float64(MAX_WEIGHT))), np.int64(factor != 0.0))
 
 
 @inlined
 def _factor(
-    cells: np.ndarray,
-    liberties: np.ndarray,
-    v: np.uint64,
-    colour: np.uint64,
-    bits: np.uint64,
-    policy: RolloutPolicy,
-    place: float,
-) -> float:
-    """Return the product of the kept factors of a move at the empty point v; 0 if it is not sensible."""
-    shape = mover_shape(np.uint64(cells[SHAPE + v]), colour)
+    shape: np.uint64, bits: np.uint64, taken: Index, own: Index, policy: RolloutPolicy, place: Number
+) -> Number:
+    """Return the product of the kept factors of a move; 0 if it is not sensible.
+
+    Args:
+        shape: the point's, from the mover's side.
+        bits: `atari_bits`.
+        taken, own: stones at stake, the opponent's and the mover's.
+        place: the factor of `place`.
+    """
     factor = np.float64(policy.patterns[shape | (bits << _ATARI_SHIFT)]) * place
-    if bits != _ZERO and factor != 0.0:
-        capture, save = stakes(cells, liberties, v, colour, bits)
-        if capture != NO_FEATURE:
-            factor *= np.float64(policy.small[np.uint64(capture)])
-        if save != NO_FEATURE:
-            factor *= np.float64(policy.small[np.uint64(save)])
+    if taken > 0:
+        factor *= np.float64(policy.small[np.uint64(capture_of(taken))])
+    if own > 0:
+        factor *= np.float64(policy.small[np.uint64(save_of(own))])
     return factor
 
 
 @inlined
 def _weigh(cells: np.ndarray, liberties: np.ndarray, v: np.uint64, policy: RolloutPolicy, state: RolloutState) -> None:
     """Weigh the point v anew, for both colours."""
-    black, white = 0, 0
+    black: Index = 0
+    white: Index = 0
     if cells[COLOUR + v] == EMPTY:
         bits = atari_bits(cells, liberties, v)
+        blacks, whites = 0, 0
+        if bits != _ZERO:
+            blacks, whites = stones_at_stake(cells, v, bits)
+        shape = np.uint64(cells[SHAPE + v])
         place = np.float64(state.places[v])
-        factor = _factor(cells, liberties, v, _ONE, bits, policy, place)
-        black = _as_weight(factor) if factor != 0.0 else 0
-        factor = _factor(cells, liberties, v, _TWO, bits, policy, place)
-        white = _as_weight(factor) if factor != 0.0 else 0
+        black = _as_weight(_factor(shape, bits, whites, blacks, policy, place))
+        white = _as_weight(_factor(mover_shape(shape, WHITE), bits, blacks, whites, policy, place))
     _set(state, v, _ONE, black)
     _set(state, v, _TWO, white)
 
@@ -345,13 +351,16 @@ def rollout_play(
     play(cells, liberties, v, colour)
     _set(state, v, _ONE, 0)
     _set(state, v, _TWO, 0)
+    # One place where points are weighed, so that it is compiled into this function once. A point may come twice.
     for i in range(8):
-        _weigh(cells, liberties, v + NEAR_OFFSET[i], policy, state)
+        state.dirty[count] = v + NEAR_OFFSET[i]
+        count += _ONE
     for n in (v, v - STRIDE, v - _ONE, v + _ONE, v + STRIDE):
         if cells[COLOUR + n] == BOTH - colour or n == v:
             packed = liberties[cells[CHAIN + n]]
             if in_atari(packed):
-                _weigh(cells, liberties, np.uint64(last_liberty(packed)), policy, state)
+                state.dirty[count] = last_liberty(packed)
+                count += _ONE
     for i in range(count):
         _weigh(cells, liberties, np.uint64(state.dirty[i]), policy, state)
 
