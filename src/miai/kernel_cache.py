@@ -21,7 +21,17 @@ from pathlib import Path
 import platformdirs
 
 PACKAGE = Path(__file__).parent
-KERNEL_SOURCES = ("compiled.py", "rng.py", "schedules.py", "games", "search", "tabular", "networks", "alphago")
+KERNEL_SOURCES = (
+    "compiled.py",
+    "rng.py",
+    "schedules.py",
+    "games",
+    "search",
+    "tabular",
+    "networks",
+    "records",
+    "alphago",
+)
 """Files and folders of the package that hold kernels or the constants that kernels read."""
 
 STALE_AFTER_DAYS = 30
