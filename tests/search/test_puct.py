@@ -40,7 +40,6 @@ from miai.search.rollouts import (
     RolloutPolicy,
     new_policy,
     new_state,
-    no_policy,
     rollout_playout,
     rollout_probabilities,
 )
@@ -214,11 +213,11 @@ def test_a_batch_spreads_by_virtual_loss_and_never_asks_about_a_leaf_twice() -> 
     assert batch.expands.tolist() == [1, 1, 1, 0]
     assert tree.under_way[ROOT] == 4
     batch.values[:3] = [0.5, 0.25, -0.5]
-    take_in(tree, boards, root, rule(), batch, 4, no_policy(), new_state())
+    take_in(tree, boards, root, rule(), batch, 4, None, new_state())
     # White is to move in all three, so for Black it is the other way round.
     assert tree.leaf_value[first : first + 3].tolist() == [-0.5, -0.25, 0.5]
     assert [len(children(tree, first + i)) for i in range(3)] == [25, 25, 25]
-    play_out(boards, root, rule(), batch, 4, no_policy(), new_state(), stream(1, "test"))
+    play_out(boards, root, rule(), batch, 4, None, new_state(), stream(1, "test"))
     assert set(np.abs(batch.result).tolist()) == {1.0}
     assert back_up(tree, rule(), batch, 4) == 4
     assert tree.visits[ROOT] == 4
@@ -233,7 +232,7 @@ def test_without_playouts_a_second_descent_to_a_leaf_is_dropped() -> None:
     asking = descend(tree, boards, root, rule(mixing=0.0), batch, 3)
     assert asking == 1
     assert batch.state.tolist() == [OPEN, DROPPED, DROPPED]
-    take_in(tree, boards, root, rule(mixing=0.0), batch, 3, no_policy(), new_state())
+    take_in(tree, boards, root, rule(mixing=0.0), batch, 3, None, new_state())
     assert back_up(tree, rule(mixing=0.0), batch, 3) == 1
     assert tree.visits[ROOT] == 1
     assert not tree.under_way[: tree.used[0]].any()
@@ -248,8 +247,8 @@ def test_two_passes_are_scored_exactly() -> None:
         assert expand(tree, ROOT, np.array([PASS_POINT], np.uint16), np.ones(1, np.float32))
         assert descend(tree, boards, root, rule(), batch, 1) == 0
         assert batch.state[0] == ENDED
-        take_in(tree, boards, root, rule(), batch, 1, no_policy(), new_state())
-        play_out(boards, root, rule(), batch, 1, no_policy(), new_state(), stream(1, "test"))
+        take_in(tree, boards, root, rule(), batch, 1, None, new_state())
+        play_out(boards, root, rule(), batch, 1, None, new_state(), stream(1, "test"))
         assert back_up(tree, rule(), batch, 1) == 1
         assert tree.value[1] == result
         assert len(children(tree, 1)) == 0

@@ -29,12 +29,11 @@ from miai.games.go.scoring import area_difference, quick_area_difference
 from miai.search import priors
 from miai.search.drawing import below_point
 from miai.search.patterns import pattern_table
-from miai.search.playouts import LEARNED, MOVES_PER_POINT, PATTERN, UNIFORM, pattern_playout, uniform_playout
+from miai.search.playouts import MOVES_PER_POINT, PATTERN, UNIFORM, pattern_playout, uniform_playout
 from miai.search.rollouts import (
     RolloutPolicy,
     RolloutState,
     new_state,
-    no_policy,
     rollout_playout,
     rollout_probabilities,
 )
@@ -67,15 +66,12 @@ class Workspace(NamedTuple):
     """float32[POINTS]: what `search.priors` says of these moves: virtual playouts, and those of them that are won."""
     patterns: np.ndarray
     """The table of `patterns.pattern_table`, shared and read only."""
-    policy: RolloutPolicy
-    """That of learned playouts, shared and read only."""
     state: RolloutState
     probabilities: np.ndarray
     """float32[POINTS]: of the moves of the node that is being expanded, with learned playouts."""
 
 
-def new_workspace(policy: RolloutPolicy | None = None) -> Workspace:
-    """Return what a thread needs; without a policy, playouts cannot be learned ones."""
+def new_workspace() -> Workspace:
     return Workspace(
         cells=np.zeros(CELLS, np.uint16),
         liberties=np.zeros(POINTS, np.uint64),
@@ -86,7 +82,6 @@ def new_workspace(policy: RolloutPolicy | None = None) -> Workspace:
         prior_visits=np.zeros(POINTS, np.float32),
         prior_wins=np.zeros(POINTS, np.float32),
         patterns=pattern_table(),
-        policy=no_policy() if policy is None else policy,
         state=new_state(),
         probabilities=np.zeros(POINTS, np.float32),
     )
@@ -108,9 +103,19 @@ class Position(NamedTuple):
 
 @kernel
 def simulate(
-    tree: Tree, position: Position, rule: Rule, playout: int, work: Workspace, rng: np.ndarray, count: int
+    tree: Tree,
+    position: Position,
+    rule: Rule,
+    playout: int,
+    policy: RolloutPolicy | None,
+    work: Workspace,
+    rng: np.ndarray,
+    count: int,
 ) -> None:
-    """Run `count` simulations; `tree`, `work` and `rng` are modified in place."""
+    """Run `count` simulations; `tree`, `work` and `rng` are modified in place.
+
+    `policy` is that of learned playouts, `None` with others: then their code, a good half of all, is not compiled.
+    """
     for _ in range(count):
         copy_board(position.cells, position.liberties, work.cells, work.liberties)
         colour = position.to_play
@@ -122,7 +127,7 @@ def simulate(
             if tree.first_child[node] == NO_CHILDREN:
                 if depth > 0 and tree.visits[node] < rule.expand_after:
                     break
-                if not _expand(tree, node, position, work, colour, playout, rule.priors, rng):
+                if not _expand(tree, node, position, work, colour, playout, policy, rule.priors, rng):
                     break
             node = signed(select(tree, node, rule, colour == BLACK))
             v = np.uint64(tree.move[node])
@@ -136,14 +141,12 @@ def simulate(
         if passes == 2:
             difference = signed(area_difference(work.cells, work.first_mover, work.moves))
         else:
-            if playout == UNIFORM:
+            if policy is not None:
+                end += rollout_playout(work.cells, work.liberties, colour, rng, work.trace, depth, policy, work.state)
+            elif playout == UNIFORM:
                 end += uniform_playout(work.cells, work.liberties, colour, rng, work.trace, depth)
-            elif playout == PATTERN:
-                end += pattern_playout(work.cells, work.liberties, colour, rng, work.trace, depth, work.patterns)
             else:
-                end += rollout_playout(
-                    work.cells, work.liberties, colour, rng, work.trace, depth, work.policy, work.state
-                )
+                end += pattern_playout(work.cells, work.liberties, colour, rng, work.trace, depth, work.patterns)
             difference = signed(quick_area_difference(work.cells))
         score = difference - position.komi
         result = 1.0 if score > 0.0 else 0.0 if score < 0.0 else 0.5
@@ -160,6 +163,7 @@ def _expand(
     work: Workspace,
     colour: np.uint64,
     playout: int,
+    policy: RolloutPolicy | None,
     with_priors: bool,
     rng: np.ndarray,
 ) -> bool:
@@ -190,8 +194,8 @@ def _expand(
             work.prior_wins[i] = wins
     if playout == PATTERN:
         _sort_by_prior(work, count)
-    elif playout == LEARNED:
-        rollout_probabilities(cells, work.liberties, colour, work.policy, work.state, work.probabilities)
+    if policy is not None:
+        rollout_probabilities(cells, work.liberties, colour, policy, work.state, work.probabilities)
         _sort_by_probability(work, count)
     moves[count] = PASS_POINT
     work.prior_visits[count] = priors.PASS

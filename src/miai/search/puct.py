@@ -40,7 +40,7 @@ from miai.games.go.coordinates import MAX_SIZE
 from miai.games.go.scoring import area_difference, quick_area_difference
 from miai.search.go import MAX_DESCENT
 from miai.search.patterns import pattern_table
-from miai.search.playouts import LEARNED, MOVES_PER_POINT, UNIFORM, pattern_playout, uniform_playout
+from miai.search.playouts import LEARNED, MOVES_PER_POINT, PATTERN, UNIFORM, pattern_playout, uniform_playout
 from miai.search.puct_tree import UNEVALUATED, PuctTree, add_children
 from miai.search.rollouts import RolloutPolicy, RolloutState, rollout_playout, rollout_probabilities
 from miai.search.tree import MAX_CHILDREN, NO_CHILDREN, ROOT, signed
@@ -289,7 +289,7 @@ def take_in(
     rule: PuctRule,
     batch: Batch,
     count: int,
-    policy: RolloutPolicy,
+    policy: RolloutPolicy | None,
     state: RolloutState,
 ) -> None:
     """Keep the networks' answers at the leaves, and add children; `tree`, `batch` and `state` are modified in place."""
@@ -313,7 +313,7 @@ def play_out(
     rule: PuctRule,
     batch: Batch,
     count: int,
-    policy: RolloutPolicy,
+    policy: RolloutPolicy | None,
     state: RolloutState,
     rng: np.ndarray,
 ) -> None:
@@ -339,16 +339,18 @@ def _play_out_once(
     root: Root,
     rule: PuctRule,
     batch: Batch,
-    policy: RolloutPolicy,
+    policy: RolloutPolicy | None,
     state: RolloutState,
     rng: np.ndarray,
 ) -> float:
     """Play a board out, and return the result for the first player; board, `state` and `rng` are modified in place."""
-    if rule.playout == UNIFORM:
+    kind = rule.playout
+    if policy is not None:  # noqa: SIM102  # Numba leaves out a branch on `None` alone, and with it what it calls.
+        if kind == LEARNED:
+            rollout_playout(cells, liberties, colour, rng, batch.trace, 0, policy, state)
+    if kind == UNIFORM:
         uniform_playout(cells, liberties, colour, rng, batch.trace, 0)
-    elif rule.playout == LEARNED:
-        rollout_playout(cells, liberties, colour, rng, batch.trace, 0, policy, state)
-    else:
+    elif kind == PATTERN:
         pattern_playout(cells, liberties, colour, rng, batch.trace, 0, batch.patterns)
     return _sign(signed(quick_area_difference(cells)) - root.komi)
 
@@ -390,7 +392,7 @@ def _find_children(
     root: Root,
     rule: PuctRule,
     batch: Batch,
-    policy: RolloutPolicy,
+    policy: RolloutPolicy | None,
     state: RolloutState,
 ) -> int:
     """Write the sensible moves of a position in the order of their points, then the pass, to `batch`; return how many.
@@ -400,8 +402,9 @@ def _find_children(
     """
     cells, liberties, colour = boards.cells[row], boards.liberties[row], np.uint64(boards.to_play[row])
     size = signed(cells[SIZE])
-    if rule.priors == BY_ROLLOUT:
-        rollout_probabilities(cells, liberties, colour, policy, state, batch.chances)
+    if policy is not None:  # noqa: SIM102  # Numba leaves out a branch on `None` alone, and with it what it calls.
+        if rule.priors == BY_ROLLOUT:
+            rollout_probabilities(cells, liberties, colour, policy, state, batch.chances)
     count = 0
     largest = -np.inf
     for flat in range(size * size):

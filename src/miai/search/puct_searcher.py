@@ -20,7 +20,7 @@ from miai.search.passing import ENOUGH_VISITS, must_pass, prefers_pass
 from miai.search.puct import Batch, Root, back_up, descend, new_batch, open_root, play_out, take_in
 from miai.search.puct_config import LeafEvaluator, PuctConfig, PuctResult
 from miai.search.puct_tree import PuctTree, children, follow, most_visited_line, new_puct_tree, prune_root, reset
-from miai.search.rollouts import new_state, no_policy
+from miai.search.rollouts import new_state
 from miai.search.tree import NO_CHILDREN, ROOT
 from miai.search.worlds import GoWorld
 
@@ -51,7 +51,7 @@ class PuctSearcher:
         )
         # Of the world only what it knows of positions and moves is of use here, which its configuration has no part in.
         self._world = GoWorld(SearchConfig())
-        self._policy = no_policy() if config.rollout is None else config.rollout
+        self._policy = config.rollout
         self._state = new_state()
         self._tree: PuctTree | None = None
         self._boards: Boards | None = None

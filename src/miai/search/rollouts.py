@@ -156,14 +156,6 @@ def _squares(small: np.ndarray) -> np.ndarray:
     return squares.ravel()
 
 
-def no_policy() -> RolloutPolicy:
-    """Return what stands in a policy's place where playouts are of another kind: it is never looked at."""
-    policy = RolloutPolicy(np.zeros(1, np.float32), np.zeros(1, np.float32), np.zeros(1, np.float32), np.zeros(1))
-    for array in policy:
-        array.flags.writeable = False
-    return policy
-
-
 class RolloutState(NamedTuple):
     """What a thread needs to play; all arrays are modified in place."""
 

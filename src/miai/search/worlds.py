@@ -96,10 +96,10 @@ class GoWorld:
         return move == PASS_POINT or bool(self.position.allowed[move])
 
     def new_workspace(self) -> Any:
-        return new_workspace(self.policy)
+        return new_workspace()
 
     def simulate(self, tree: Tree, work: Any, rng: np.ndarray, count: int) -> None:
-        simulate(tree, self.position, self.rule, self.playout, work, rng, count)
+        simulate(tree, self.position, self.rule, self.playout, self.policy, work, rng, count)
 
     def line(self, moves: list[int]) -> tuple[int, ...]:
         return tuple(point_to_flat(move, self.size) for move in moves)
