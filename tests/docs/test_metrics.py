@@ -34,6 +34,7 @@ TINY = {
     "match": ["players=[random,ucb@4]", "game.size=3", "games=2"],
     "records": ["players=[random]", "game.size=4", "games=3"],
     "tournament": ["players=[random,ucb@4]", "game.size=3", "games_per_pairing=2"],
+    "analyse": ["players=[ucb@4]", "game.size=3", "moves=[B2]"],
     "rollout_policy": ["num_epochs=1"],
     "sl_policy": ["network=tiny", "num_epochs=1"],
     "rl_policy": ["sl=x", "num_updates=1", "games_per_update=2", "match_games=2", "test_games=2", "komi=0.5"],
@@ -154,6 +155,13 @@ def test_tournaments_log_what_the_page_says(run_tiny: RunTiny) -> None:
     assert names == documented("Tournaments")
 
 
+def test_analyses_log_what_the_page_says(run_tiny: RunTiny) -> None:
+    recorder = run_tiny("analyse")
+    names = {re.sub(r"^analysis/.+/", "analysis/PLAYER/", name) for name in recorder.finals}
+    assert not recorder.logged
+    assert names == documented("Analyses")
+
+
 def test_data_sets_log_what_the_page_says(run_tiny: RunTiny) -> None:
     found = documented("Data sets of games")
     assert run_tiny("records").finals == found - {"left_out/REASON"}
@@ -209,6 +217,7 @@ def test_artifacts(run_tiny: RunTiny) -> None:
         "train": run_tiny("train", "seat=first").artifacts,
         "match": run_tiny("match").artifacts,
         "records": run_tiny("records").artifacts,
+        "analyse": run_tiny("analyse").artifacts,
         "rollout_policy": run_tiny("rollout_policy").artifacts,
         "of networks": {tasks()[task].product for task in NEEDS_TORCH} | {BY_MOVE_FILE},
         "every run": {"config.yaml", HISTORY_FILE, execute.LOG_FILE},
