@@ -20,6 +20,7 @@ from miai.report.spec import ReportSpec
 from .invented import study, write_table
 from .invented_matches import LADDER, SWEPT, TOURNAMENT
 from .invented_matches import study as matches
+from .invented_networks import position_study, value_study
 
 FOLDER = Path(figures.__file__).parent
 EXACT = dict.fromkeys(range(9), 0.7)
@@ -60,7 +61,7 @@ def selection_for(name: str, tables) -> Selection:
 
 
 def of_games(name: str, folder: Path) -> Selection | None:
-    """A small section of games between players, if figure `name` is one of these."""
+    """A small section of games between players, or of networks, if figure `name` is one of these."""
     match name:
         case "strength":
             return select(matches(folder, SWEPT), compare="player.name", sweep="player.num_simulations")
@@ -68,6 +69,10 @@ def of_games(name: str, folder: Path) -> Selection | None:
             return select(matches(folder, SWEPT), compare="player.label")
         case "elo_ladder" | "win_matrix":
             return select(matches(folder, [TOURNAMENT], LADDER), compare="task")
+        case "value_error" | "train_test_gap":
+            return select(value_study(folder), compare="positions")
+        case "search_picture":
+            return select(position_study(folder), compare="task")
     return None
 
 

@@ -44,6 +44,7 @@ class Metric:
 
 SHARE = (0.0, 1.0)
 FROM_ZERO = (0.0, np.inf)
+SQUARES = "((z − v)², z = ±1)"
 DEFAULTS = ("eval/win", "eval/optimality_gap", EXPLOITABILITY, "eval/rms_error")
 """What a section shows unless it says otherwise, of what its runs hold."""
 
@@ -74,6 +75,50 @@ KNOWN = {
         Metric("match/mean_moves", "length of a game (moves)", 0, FROM_ZERO, digits=1),
         Metric("match/simulations_per_second", "simulations (a second)", 0, FROM_ZERO, digits=0),
         Metric("match/seconds_per_move", "time (seconds a move)", 0, FROM_ZERO),
+        Metric("train/loss", "loss in training", -1, FROM_ZERO, digits=3),
+        Metric("train/top1", "moves predicted in training", +1, SHARE, digits=3),
+        Metric("train/top5", "among the first five in training", +1, SHARE, digits=3),
+        Metric("train/learning_rate", "learning rate", 0, FROM_ZERO),
+        Metric("train/positions_per_s", "speed of learning (positions a second)", 0, FROM_ZERO, digits=0),
+        Metric("train/positions", "positions learnt", 0, FROM_ZERO, digits=0),
+        Metric("train/minutes", "time of learning (minutes)", 0, FROM_ZERO, digits=1),
+        Metric("valid/loss", "loss on held-out games (−ln p)", -1, FROM_ZERO, digits=3),
+        Metric("valid/top1", "moves predicted (share of held-out positions)", +1, SHARE, digits=3),
+        Metric("valid/top5", "among the first five (share of held-out positions)", +1, SHARE, digits=3),
+        Metric("test/loss", "test loss (−ln p)", -1, FROM_ZERO, digits=3),
+        Metric("test/top1", "moves predicted (share of test positions)", +1, SHARE, digits=3),
+        Metric("test/top5", "among the first five (share of test positions)", +1, SHARE, digits=3),
+        Metric("test/averaged/loss", "test loss over eight symmetries (−ln p)", -1, FROM_ZERO, digits=3),
+        Metric("test/averaged/top1", "moves predicted, over eight symmetries", +1, SHARE, digits=3),
+        Metric("test/averaged/top5", "among the first five, over eight symmetries", +1, SHARE, digits=3),
+        Metric("rl/win_rate", "win rate against SL (both sampled)", +1, SHARE, digits=3),
+        Metric("rl/argmax_win_rate", "win rate against SL (most probable moves)", +1, SHARE, digits=3),
+        Metric("rl/best_win_rate", "win rate of the best version so far", +1, SHARE, digits=3),
+        Metric("rl/pool_win_rate", "win rate against the pool", 0, SHARE, digits=3),
+        Metric("rl/moves_per_game", "length of a game (moves)", 0, FROM_ZERO, digits=1),
+        Metric("rl/pool_size", "versions in the pool", 0, FROM_ZERO, digits=0),
+        Metric("rl/entropy", "entropy of the policy (nats)", 0, FROM_ZERO, digits=3),
+        Metric("rl/gradient_norm", "norm of the gradient", 0, FROM_ZERO),
+        Metric("test/win_rate", "win rate against SL (both sampled)", +1, SHARE, digits=3),
+        Metric("test/argmax_win_rate", "win rate against SL (most probable moves)", +1, SHARE, digits=3),
+        Metric("test/control_win_rate", "win rate of SL by most probable moves (against SL sampled)", 0, SHARE),
+        Metric("value/mse_train", f"error on training positions {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("value/mse_valid", f"error on held-out positions {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("value/gap", f"gap of the errors {SQUARES}", -1, digits=3),
+        Metric("test/mse", f"test error {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("test/mse_train", f"error on training positions {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("test/gap", f"gap of the errors {SQUARES}", -1, digits=3),
+        Metric("test/last/mse", f"test error of the last weights {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("test/last/mse_train", f"training error of the last weights {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("test/last/gap", f"gap of the last weights {SQUARES}", -1, digits=3),
+        Metric("test/mse_constant", f"error of the mean result {SQUARES}", 0, FROM_ZERO, digits=3),
+        Metric("test/sign_accuracy", "results foreseen (share of positions)", +1, SHARE, digits=3),
+        Metric("test/rollouts_1/mse", f"error of 1 playout {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("test/rollouts_10/mse", f"error of 10 playouts {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("test/rollouts_100/mse", f"error of 100 playouts {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("test/rollouts_at_equal_time", "playouts in the time of a value", 0, FROM_ZERO, digits=1),
+        Metric("value_data/positions", "positions", 0, FROM_ZERO, digits=0),
+        Metric("records/games", "games", 0, FROM_ZERO, digits=0),
     )
 }
 
@@ -100,6 +145,14 @@ PARAMETERS = {
     "player.priors": "priors",
     "player.playout": "playouts",
     "player.level": "level",
+    "player.mixing": "mixing λ",
+    "player.c_puct": "c_puct",
+    "network.planes": "planes",
+    "network.layers": "layers",
+    "network.filters": "filters",
+    "network.batch_norm": "batch norm",
+    "num_positions": "positions to learn from",
+    "positions": "positions",
     "opponent.label": "opponent",
     "seat": "seat",
     "stage": "stage",
@@ -120,6 +173,12 @@ VALUES = {
     "uct": "UCT",
     "gnugo": "GNU Go",
     "perfect": "perfect play",
+    "rave": "RAVE",
+    "policy": "policy network",
+    "apv_mcts": "APV-MCTS",
+    "sl_policy": "SL policy",
+    "rl_policy": "RL policy",
+    "rollout_policy": "rollout policy",
 }
 PLAYER = "player.label"
 """The parameter that names a match's first player, by its kind and what differs from the kind's defaults."""
