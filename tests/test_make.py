@@ -25,6 +25,10 @@ case "$1" in
      for tool in python miai ruff mypy; do cp "{tool}" .venv/bin/$tool; done ;;
 esac
 """
+WITHOUT_TORCH = """#!/bin/sh
+[ "$*" = "-c import torch" ] && exit 1"""
+SKIP = 'importorskip("'
+"""What a test says that is skipped without a package."""
 
 pytestmark = pytest.mark.skipif(
     not MAKEFILE.is_file() or shutil.which("make") is None, reason="no Makefile, or no make"
@@ -35,7 +39,8 @@ pytestmark = pytest.mark.skipif(
 def project(tmp_path: Path) -> Path:
     """A checkout with what the Makefile looks at."""
     (tmp_path / "requirements").mkdir()
-    for name in ("requirements/runtime.lock", "requirements/dev.lock", "pyproject.toml", "setup.py"):
+    locks = [f"requirements/{name}.lock" for name in ("runtime", "dev", "alphago")]
+    for name in (*locks, "pyproject.toml", "setup.py"):
         (tmp_path / name).touch()
     shutil.copy(MAKEFILE, tmp_path)
     _script(tmp_path / "tool", TOOL.format(log=tmp_path / "log"))
@@ -70,7 +75,7 @@ def test_make_alone_lists_the_targets_with_a_line_each(project):
     done = make(project)
     assert done.returncode == 0
     targets = {line.split()[1]: line for line in done.stdout.splitlines()}
-    assert {"help", "sweep", "report", "ui", "play", "test", "lint", "bench"} <= set(targets)
+    assert {"help", "sweep", "alphago", "report", "ui", "play", "test", "test-alphago", "lint", "bench"} <= set(targets)
     assert all(len(line.split()) > 3 for line in targets.values())
     assert called(project) == []
 
@@ -93,6 +98,36 @@ def test_it_sets_up_what_is_missing_and_nothing_twice(project):
         assert [line.split()[:2] for line in called(project)] == [["miai", target]]
     assert make(project, "report", "STUDY=course").returncode == 0
     assert called(project) == ["miai report course"]
+
+
+def test_the_pipeline_installs_what_it_needs_once(project):
+    assert make(project, "alphago").returncode == 0
+    first = called(project)
+    assert [line for line in first if "requirements/alphago.lock" in line]
+    assert not [line for line in first if "torch==" in line], "the Python of the environment could import it"
+    assert first[-2:] == ["miai sweep alphago_quick", "miai report alphago_quick"]
+    assert make(project, "alphago", "ARGS=seed=1").returncode == 0
+    assert called(project) == ["miai sweep alphago_quick seed=1", "miai report alphago_quick seed=1"]
+
+
+def test_pytorch_is_installed_where_it_is_missing(project):
+    _script(project / "tool", WITHOUT_TORCH + TOOL.removeprefix("#!/bin/sh").format(log=project / "log"))
+    assert make(project, "alphago", "TORCH=torch==9.9").returncode == 0
+    assert len([line for line in called(project) if line.endswith(" torch==9.9")]) == 1
+
+
+def test_tests_that_need_pytorch_are_files_that_say_so(project):
+    assert make(project, "test-alphago").returncode == 0
+    [line] = [line for line in called(project) if " pytest " in line]
+    root = MAKEFILE.parent
+    named = [root / word for word in line.split() if word.startswith("tests/")]
+    assert named
+    assert all(path.exists() for path in named), named
+    own = Path(__file__)
+    saying = [path for path in (root / "tests").rglob("test_*.py") if SKIP in path.read_text(encoding="utf-8")]
+    assert saying
+    missing = [path for path in saying if path != own and not any(path.is_relative_to(place) for place in named)]
+    assert not missing, f"make test-alphago leaves out {missing}"
 
 
 def test_a_new_lock_file_is_installed_once(project):
