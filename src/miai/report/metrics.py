@@ -44,7 +44,7 @@ class Metric:
 
 SHARE = (0.0, 1.0)
 FROM_ZERO = (0.0, np.inf)
-SQUARES = "((z − v)², z = ±1)"
+SQUARES = "((z − v)²)"
 DEFAULTS = ("eval/win", "eval/optimality_gap", EXPLOITABILITY, "eval/rms_error")
 """What a section shows unless it says otherwise, of what its runs hold."""
 
@@ -108,9 +108,9 @@ KNOWN = {
         Metric("test/mse", f"test error {SQUARES}", -1, FROM_ZERO, digits=3),
         Metric("test/mse_train", f"error on training positions {SQUARES}", -1, FROM_ZERO, digits=3),
         Metric("test/gap", f"gap of the errors {SQUARES}", -1, digits=3),
-        Metric("test/last/mse", f"test error of the last weights {SQUARES}", -1, FROM_ZERO, digits=3),
-        Metric("test/last/mse_train", f"training error of the last weights {SQUARES}", -1, FROM_ZERO, digits=3),
-        Metric("test/last/gap", f"gap of the last weights {SQUARES}", -1, digits=3),
+        Metric("test/last/mse", f"test error, last weights {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("test/last/mse_train", f"training error, last weights {SQUARES}", -1, FROM_ZERO, digits=3),
+        Metric("test/last/gap", f"gap, last weights {SQUARES}", -1, digits=3),
         Metric("test/mse_constant", f"error of the mean result {SQUARES}", 0, FROM_ZERO, digits=3),
         Metric("test/sign_accuracy", "results foreseen (share of positions)", +1, SHARE, digits=3),
         Metric("test/rollouts_1/mse", f"error of 1 playout {SQUARES}", -1, FROM_ZERO, digits=3),
