@@ -61,7 +61,8 @@ def draw(selection: Selection, options: Options) -> Drawing:
     for row in axes:
         row[0].set_ylabel("mean of (z − v)², z = ±1")
         row[0].set_ylim(bottom=0)
-    style.legend(figure, [style.handle(look) for look in looks.values()], [_label(name) for name in looks])
+    handles = [style.handle(look) for look in looks.values()]
+    style.legend(figure, handles, [_label(name) for name in looks], most_columns=2 * columns)
     counts = sum(int(table[POSITIONS].sum()) for *_, table in found)
     equal = selection.all_finals(selection.metric(EQUAL_TIME))
     time = f" In the time of one value there are {equal.mean():.1f} playouts." if len(equal) else ""
