@@ -62,7 +62,7 @@ def test_nothing_but_the_protocol_goes_to_standard_output() -> None:
     [
         (["player=human"], "miai gtp: player: a person cannot play over the protocol"),
         (["player=perfect"], "miai gtp: player perfect: plays small games, given by their rules, not go."),
-        (["player=nobody"], "miai gtp: player: no such choice 'nobody'; allowed: flat_mc, gnugo,"),
+        (["player=nobody"], "miai gtp: player: no such choice 'nobody'; allowed: apv_mcts, flat_mc,"),
         (["player.nope=1"], "miai gtp: player.nope: there is no such option"),
         (["player.c_uct=-1"], "miai gtp: player.c_uct: Input should be greater than or equal to 0, not -1"),
         (["game.size=20"], "miai gtp: game.size: Input should be less than or equal to 19, not 20."),

@@ -27,12 +27,14 @@ def show_overview() -> None:
         "usage: miai COMMAND [RUN or STUDY] [key=value …]",
         "",
     ]
+    column = 4 + max(map(len, command_names()))
     for name in command_names():
-        lines += _entry(name, _summary(load_command(name)), NARROW)
+        lines += _entry(name, _summary(load_command(name)), column)
     lines += [
         "",
         "A first look:",
         "  miai sweep td_comparison && miai report td_comparison",
+        "  miai match players=[uct,flat_mc] game.size=7 games=20",
         "",
         "miai COMMAND --help    a command's options, groups and examples",
         "miai --version         the version",

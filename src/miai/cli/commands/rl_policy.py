@@ -1,4 +1,4 @@
-"""Make a policy network stronger by self-play: REINFORCE against a pool of its earlier versions.
+"""Make a policy network stronger by self-play: REINFORCE against its earlier versions.
 
 It starts from a trained policy (sl=RUN_ID, or a file), and is measured against it after each block of updates, the
 seats swapped, a draw being no win. The best of the versions that were measured is kept, as network.safetensors, and
