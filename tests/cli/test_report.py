@@ -44,6 +44,8 @@ def test_a_studys_report(miai, store, home, study):
     page = home / "reports" / "small" / "report.html"
     assert said.out.splitlines()[-1] == str(page)
     assert "small: 4 runs, " in said.out
+    table = [line for line in said.out.splitlines() if line.lstrip().startswith(("Monte Carlo", "AfterState"))]
+    assert len(table) == 2, "the first table is shown"
     assert "missing" not in said.out
     text = page.read_text(encoding="utf-8")
     assert "Which is better?" in text

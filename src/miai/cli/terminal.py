@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 COUNTS = ("table/", "test/")
-"""How the names of metrics begin that count something."""
+"""How the names of metrics begin that may count something."""
 
 PLAIN_WIDTH = 120
 """Columns where the output is no terminal, so that tables in logs are not squeezed to 80."""
@@ -24,4 +24,4 @@ def say(out: Console, text: str, style: str | None = None) -> None:
 
 def show_metric(name: str, value: float) -> str:
     """Write a metric: what is counted as a whole number, everything else with six decimals."""
-    return f"{value:,.0f}" if name.startswith(COUNTS) else f"{value:.6f}"
+    return f"{value:,.0f}" if name.startswith(COUNTS) and float(value).is_integer() else f"{value:.6f}"

@@ -17,6 +17,8 @@ from miai import project
 from miai.errors import MiaiError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from miai.report.build import ReportResult
     from miai.report.load import StudyData
     from miai.runner.studies import Study
@@ -53,11 +55,23 @@ def run(arguments: list[str]) -> int:
     for note in result.notes:
         say(out, f"note: {note}")
     state = "up to date" if result.up_to_date else "drawn"
-    say(out, f"{study.name}: {len(data.runs):,} runs, {len(result.files)} files {state}.")
+    _show_first_table(result, out)
+    runs = "1 run" if len(data.runs) == 1 else f"{len(data.runs):,} runs"
+    say(out, f"{study.name}: {runs}, {len(result.files)} files {state}.")
     say(out, f"{result.page}")
     if not result.up_to_date:
         _track(store, study.name, result)
     return 0
+
+
+def _show_first_table(result: ReportResult, out: Console) -> None:
+    """Print what the report has first of all; the page has the rest."""
+    from rich.markdown import Markdown
+
+    tables = (file for file in result.files if file.suffix == ".md" and file.stem != result.page.stem)
+    first = next(tables, None)
+    if first is not None:
+        out.print(Markdown(first.read_text(encoding="utf-8")))
 
 
 def _load(study: Study, further: list[str], store: Store) -> StudyData:
