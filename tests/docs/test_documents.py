@@ -11,7 +11,7 @@ import pytest
 from miai.cli.main import command_names, load_command
 from miai.runner import options
 from miai.runner.compose import compose_one
-from miai.runner.studies import study_names
+from miai.runner.studies import load_study_file, study_names
 from miai.runner.task import tasks
 
 from .markdown import ROOT, all_commands, anchors, blocks, documents, links
@@ -81,6 +81,18 @@ def test_commands_are_there_and_take_what_they_are_given(path: Path) -> None:
             check_arguments(words[0], [word for word in words[1:] if word not in ("-m", "--help")])
 
 
+def check_of_study(study: str, overrides: list[str]) -> None:
+    """Every override is an option of one of the study's tasks at least."""
+    stages = load_study_file(study).stages if study != NOT_SHIPPED else ()
+    taken: set[str] = set()
+    for task in {stage.task for stage in stages} or {"train"}:
+        words = options.primary(task).first_words()
+        own = [text for text in overrides if re.split(r"[=.@]", text)[0] in words]
+        compose_one(task, own)
+        taken |= {*own}
+    assert taken == {*overrides}, study
+
+
 def check_arguments(name: str, arguments: list[str]) -> None:
     """Compose what a command is given; a command that is only named has no arguments."""
     words = [word for word in arguments if "=" not in word]
@@ -89,8 +101,9 @@ def check_arguments(name: str, arguments: list[str]) -> None:
     if name in ("sweep", "report") and words:
         [study] = words
         assert study in (*study_names(), NOT_SHIPPED), study
-        config = "train"
-    elif words:
+        check_of_study(study, overrides)
+        return
+    if words:
         assert words == [RUN_ID], f"miai {name} {' '.join(words)}"
         overrides.append(f"run={RUN_ID}")
     if arguments and config is not None:

@@ -190,7 +190,7 @@ def test_an_engine_that_plays_illegally_loses_apart_and_its_words_are_kept(play,
     ("overrides", "message"),
     [
         (["players=[uct]"], r"players: a match needs two, such as \[uct,random\], not 1; see miai tournament"),
-        (["players=[uct,nobody]"], r"players\[1\]: no such choice 'nobody'; allowed: flat_mc, gnugo"),
+        (["players=[uct,nobody]"], r"players\[1\]: no such choice 'nobody'; allowed: apv_mcts, flat_mc"),
         (["players=[uct,{player: uct, c_utc: 1}]"], r"players\[1\] \(uct\).c_utc: there is no such option"),
         (["players=[uct,gtp]"], r"players\[1\] \(gtp\).command: a command line is needed"),
         (["players=[uct,table]"], r"players\[1\] \(table\): run: a table is needed"),

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+NUMBER = re.compile(r"[<>+−-]?\s?[\d∞\[]")
+"""How a number begins, or an interval."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -54,9 +57,9 @@ class Table:
 
     @property
     def aligned_right(self) -> tuple[bool, ...]:
-        """Which columns hold numbers: those whose first filled cell does not begin with a letter."""
+        """Which columns hold numbers: those whose first filled cell begins like one."""
         firsts = [next((row[i] for row in self.rows if row[i] not in ("", "–")), "") for i in range(len(self.columns))]
-        return tuple(not first[:1].isalpha() for first in firsts)
+        return tuple(not first or NUMBER.match(first) is not None for first in firsts)
 
 
 def _markdown_row(cells: Iterable[str]) -> str:
