@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,13 @@ def shared_location(tmp_path_factory: pytest.TempPathFactory) -> Location:
 @pytest.fixture
 def location(shared_location: Location) -> Location:
     return shared_location
+
+
+@pytest.fixture(autouse=True)
+def _no_checkpoints_of_others(shared_location: Location) -> Iterator[None]:
+    """A run that failed keeps its checkpoint for the next attempt; the next test is none."""
+    yield
+    shutil.rmtree(shared_location.mlruns / "checkpoints", ignore_errors=True)
 
 
 @pytest.fixture
