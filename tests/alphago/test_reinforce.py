@@ -31,7 +31,7 @@ CPU = Where(torch.device("cpu"))
 DEFAULTS = {
     "seed": 0,
     "sl": "network",
-    "games": "self_play",
+    "learn_from": "self_play",
     "data": None,
     "baseline": "none",
     "value": None,
@@ -258,7 +258,7 @@ def expert_games(folder: Path, count: int = 40) -> Path:
 def test_experts_games_are_learnt_by_heart(tmp_path):
     """Results are coins: what tells winners' moves from losers' in training games is memory, and fails in others."""
     training = Reinforcement(
-        settings(games="expert", data="games", num_updates=150, games_per_update=20, block_updates=150),
+        settings(learn_from="expert", data="games", num_updates=150, games_per_update=20, block_updates=150),
         {"sl": tiny_file(tmp_path, size=3, planes=48, filters=32), "data": expert_games(tmp_path)},
     )
     row = training.block()
@@ -273,11 +273,11 @@ def test_experts_games_are_learnt_by_heart(tmp_path):
     ("changes", "message"),
     [
         ({"sl": None}, "sl: a policy network to start from is needed"),
-        ({"games": "expert"}, "data: games=expert needs a data set"),
-        ({"data": "x"}, "games=self_play takes none"),
+        ({"learn_from": "expert"}, "data: learn_from=expert needs a data set"),
+        ({"data": "x"}, "learn_from=self_play takes none"),
         ({"baseline": "value"}, "value: baseline=value needs a value network"),
         ({"value": "x"}, "no other baseline takes one"),
-        ({"games": "expert", "data": "x", "baseline": "mean"}, "allowed: none, value"),
+        ({"learn_from": "expert", "data": "x", "baseline": "mean"}, "allowed: none, value"),
         ({"games_per_update": 3}, "games_per_update: an even number, as seats are swapped, not 3"),
         ({"komi": 0.3}, "komi: komi must be a whole or half number"),
         ({"learning_rate": 0.0}, "learning_rate: .* greater than 0"),
@@ -299,7 +299,7 @@ def test_networks_that_do_not_fit_are_refused(tmp_path):
         Reinforcement(settings(baseline="value", value="value"), {"sl": tiny_file(tmp_path, size=5), "value": value})
     with pytest.raises(MiaiError, match=r"its games are on 3×3; the network is of 5×5"):
         Reinforcement(
-            settings(games="expert", data="games"),
+            settings(learn_from="expert", data="games"),
             {"sl": tiny_file(tmp_path, size=5), "data": expert_games(tmp_path)},
         )
     assert load_network(value).spec.head == "value"

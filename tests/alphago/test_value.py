@@ -204,7 +204,7 @@ def test_more_playouts_are_nearer_to_the_mean_of_very_many():
     [
         (["data=x"], "value_data or data: one of them is needed, and only one"),
         (["value_data=null"], "value_data or data: one of them is needed"),
-        (["positions=some"], "positions: Input should be 'one' or 'all'"),
+        (["positions_per_game=some"], "positions_per_game: Input should be 'one' or 'all'"),
         (["test.rollouts=[10,1]"], "test.rollouts: ascending numbers"),
         (["network.planes=49"], "network.planes: 4, 12 or 48"),
         (["optimisation.learning_rate=0"], "optimisation.learning_rate"),

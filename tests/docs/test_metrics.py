@@ -186,7 +186,7 @@ def test_rollout_policies_log_what_the_page_says(run_tiny: RunTiny) -> None:
     assert {name for name in recorder.logged if name.startswith("test/")} < recorder.finals
 
 
-@pytest.mark.parametrize("games", [(), ("games=expert", "data=x")])
+@pytest.mark.parametrize("games", [(), ("learn_from=expert", "data=x")])
 def test_policies_from_self_play_log_what_the_page_says(run_tiny: RunTiny, games: tuple[str, ...]) -> None:
     recorder = run_tiny("rl_policy", *games)
     logged = recorder.logged | {f"final/{name}" for name in recorder.finals - recorder.logged}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from miai.errors import MiaiError
-from miai.games.game import PASS, RESIGN, SECOND
+from miai.games.game import FIRST, PASS, RESIGN, SECOND
 from miai.games.go import GoGame
 from miai.search import SearchConfig, Searcher, SearchResult
 from miai.search.tree import ROOT
@@ -49,6 +49,32 @@ O O X . .
 def test_a_capturing_race_goes_to_who_moves_first(options: dict, to_play: int, best: str) -> None:
     """Black's corner and White's below it have one liberty each: whoever moves takes, and has the game."""
     assert found(GoGame.from_diagram(RACE, to_play, komi=0.5), **options) == best
+
+
+LADDER = """
+X X X . O X
+. . . . O .
+. X O X O .
+. . O X O O
+. . X . . .
+. . O . . X
+"""
+"""White's D2 drives D3 and D4 along D5, C5, D6, where they join the corner, A5, B5, B3, A4 (which takes A5) and A3:
+every move an atari or its only answer. Then A5 takes ten stones."""
+
+
+@pytest.mark.parametrize("options", STRENGTHS)
+def test_a_ladder_is_read_to_its_end(options: dict) -> None:
+    game = GoGame.from_diagram(LADDER, to_play=SECOND, komi=3.5)
+    for seed in range(3):
+        assert found(game, seed, **options) == "D2"
+    for move in ("D2", "D5", "C5", "D6", "A5", "B5", "B3", "A4", "A3"):
+        game.play(game.parse_move(move))
+    before = np.count_nonzero(game.board == FIRST)
+    assert not game.is_legal(game.parse_move("A5")), "there is no way out"
+    game.play(PASS)
+    game.play(game.parse_move("A5"))
+    assert before - np.count_nonzero(game.board == FIRST) == 10
 
 
 @pytest.mark.parametrize("options", STRENGTHS)

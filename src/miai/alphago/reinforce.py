@@ -5,7 +5,7 @@ earlier version, drawn from a pool that begins with the SL policy; then one step
 (`alphago.policy_gradient`). After a block of updates the policy meets the SL policy, and the version with the most wins
 so far is the one that is kept.
 
-The control of the paper's text is `games=expert`: the moves of experts' games, reinforced by the results of those
+The control of the paper's text is `learn_from=expert`: the moves of experts' games, reinforced by the results of those
 games. There are only so many, so that the network learns them by heart.
 """
 
@@ -61,7 +61,7 @@ class ReinforceSettings:
 
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     sl: str | None
-    games: Literal["self_play", "expert"]
+    learn_from: Literal["self_play", "expert"]
     data: str | None
     baseline: Literal["none", "mean", "value"]
     value: str | None
@@ -101,12 +101,12 @@ class ReinforceSettings:
         settings = validate(cls, {name: config[name] for name in cls.__dataclass_fields__}, "")
         if settings.sl is None:
             raise MiaiError("sl: a policy network to start from is needed: a run of sl_policy, or a file.")
-        if (settings.games == "expert") != (settings.data is not None):
-            raise MiaiError("data: games=expert needs a data set of games, and games=self_play takes none.")
+        if (settings.learn_from == "expert") != (settings.data is not None):
+            raise MiaiError("data: learn_from=expert needs a data set of games, and learn_from=self_play takes none.")
         if (settings.baseline == "value") != (settings.value is not None):
             raise MiaiError("value: baseline=value needs a value network, and no other baseline takes one.")
-        if settings.games == "expert" and settings.baseline == "mean":
-            raise MiaiError("baseline: mean is of the games of an update; with games=expert allowed: none, value.")
+        if settings.learn_from == "expert" and settings.baseline == "mean":
+            raise MiaiError("baseline: mean is of the games of an update; with learn_from=expert allowed: none, value.")
         return settings
 
 
@@ -142,7 +142,7 @@ class Reinforcement:
         if 2 * settings.opening_moves > self.size**2:
             raise MiaiError(f"opening_moves: at most {self.size**2 // 2} on {self.size}×{self.size}.")
         self._value = self._load_value(files["value"]) if settings.baseline == "value" else None
-        self._expert = ExpertGames(files["data"], self.size, settings.seed) if settings.games == "expert" else None
+        self._expert = ExpertGames(files["data"], self.size, settings.seed) if settings.learn_from == "expert" else None
         device = find_device(settings.device)
         self._where = Where(device, find_precision(settings.precision, device))
         self._module = place(build(self.sl.spec, self.sl.weights), device)

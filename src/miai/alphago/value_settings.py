@@ -24,7 +24,7 @@ class ValueSettings:
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     value_data: Annotated[str, Field(min_length=1)] | None
     data: Annotated[str, Field(min_length=1)] | None
-    positions: Literal["one", "all"]
+    positions_per_game: Literal["one", "all"]
     init: Annotated[str, Field(min_length=1)] | None
     batch_size: AtLeastOne
     num_epochs: AtLeastOne

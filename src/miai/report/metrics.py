@@ -153,6 +153,7 @@ PARAMETERS = {
     "network.batch_norm": "batch norm",
     "num_positions": "positions to learn from",
     "positions": "positions",
+    "positions_per_game": "positions of a game",
     "opponent.label": "opponent",
     "seat": "seat",
     "stage": "stage",

@@ -4,8 +4,8 @@ It starts from a trained policy (sl=RUN_ID, or a file), and is measured against 
 seats swapped, a draw being no win. The best of the versions that were measured is kept, as network.safetensors, and
 measured anew at the end. A run that was stopped goes on where it was when the same command is given again.
 
-games=expert is the control of the paper: experts' moves, made likelier where the expert won and unlikelier where it
-lost. What such a network learns is their games by heart, as rl/train_lean and rl/valid_lean show.
+learn_from=expert is the control of the paper: experts' moves, made likelier where the expert won and unlikelier where
+it lost. What such a network learns is their games by heart, as rl/train_lean and rl/valid_lean show.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EXAMPLES = (
     "miai rl_policy sl=RUN_ID num_updates=200",
     "miai rl_policy sl=RUN_ID baseline=mean games_per_update=64",
     "miai rl_policy -m sl=RUN_ID learning_rate=0.0003,0.001,0.003",
-    "miai rl_policy sl=RUN_ID games=expert data=games.safetensors",
+    "miai rl_policy sl=RUN_ID learn_from=expert data=games.safetensors",
 )
 
 

@@ -30,7 +30,7 @@ def inputs(config: Config) -> dict[str, Reference]:
 
 
 def name_of(config: Config) -> str:
-    return f"rl_policy-{config['games']}-s{config['seed']}"
+    return f"rl_policy-{config['learn_from']}-s{config['seed']}"
 
 
 def rl_policy(config: Config, context: RunContext) -> None:
@@ -53,7 +53,7 @@ def rl_policy(config: Config, context: RunContext) -> None:
     meta = {
         "task": "rl_policy",
         "fingerprint": context.fingerprint,
-        "games": settings.games,
+        "learn_from": settings.learn_from,
         "updates": training.best_update,
         "from": training.sl.meta,
     }

@@ -45,7 +45,7 @@ def name_of(config: Config) -> str:
     network = config["network"]
     trained = "init" if config["init"] is not None else f"{network['layers']}x{network['filters']}"
     source = "experts" if config["value_data"] is None else "selfplay"
-    return f"value-{trained}-{source}-{config['positions']}-s{config['seed']}"
+    return f"value-{trained}-{source}-{config['positions_per_game']}-s{config['seed']}"
 
 
 def value(config: Config, context: RunContext) -> None:
@@ -61,7 +61,7 @@ def value(config: Config, context: RunContext) -> None:
     task = ValueTask.of(config)
     settings = task.settings
     role, load = ("data", load_expert_games) if settings.value_data is None else ("value_data", load_value_data)
-    examples = load(context.inputs[role], every=settings.positions == "all", seed=settings.seed)
+    examples = load(context.inputs[role], every=settings.positions_per_game == "all", seed=settings.seed)
     init = load_network(context.inputs["init"]) if "init" in context.inputs else None
     training = ValueTraining(task, examples, init, context.workers)
     saved = context.load_checkpoint()
@@ -81,7 +81,7 @@ def value(config: Config, context: RunContext) -> None:
         "task": "value",
         "fingerprint": context.fingerprint,
         "learnt_from": role,
-        "positions": settings.positions,
+        "positions_per_game": settings.positions_per_game,
         "test_mse": tested["test/mse"],
     }
     save_network(path, training.spec, training.best, meta)
