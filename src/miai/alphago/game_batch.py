@@ -29,6 +29,7 @@ from miai.games.go.board import (
     has_empty_neighbour,
     is_alive_after,
     is_eye,
+    point_of,
 )
 from miai.games.go.boards import Boards, new_boards, play_on
 from miai.games.go.coordinates import check_size
@@ -200,7 +201,7 @@ def _find_allowed(
         ply = np.int64(boards.ply[game])
         now = keys[game, ply]
         for flat in range(size * size):
-            v = np.uint64((flat // size + 1) * 21 + flat % size + 1)
+            v = point_of(flat, size)
             found[row, flat] = 0
             if cells[COLOUR + v] != EMPTY or v == cells[KO]:
                 continue
@@ -246,7 +247,7 @@ def _advance(
         key = keys[game, ply]
         v = PASS_POINT
         if flat >= 0:
-            v = np.uint64((flat // size + 1) * 21 + flat % size + 1)
+            v = point_of(flat, size)
             key = stones_key_after(cells, liberties, v, np.uint64(boards.to_play[game]), key)
         if play_on(boards, game, v) > 0:
             captured[game] = 1

@@ -17,7 +17,7 @@ from pydantic.dataclasses import dataclass
 
 from miai.compiled import Index, Number, kernel
 from miai.errors import MiaiError
-from miai.games.game import FIRST, PASS
+from miai.games.game import FIRST
 from miai.games.go.board import (
     BEFORE_LAST,
     BLACK,
@@ -34,6 +34,7 @@ from miai.games.go.board import (
     clear,
     is_sensible,
     play,
+    point_of,
 )
 from miai.kinds import STRICT, validate
 from miai.records.game_set import TEST, TRAIN, VALID, GameSet
@@ -328,14 +329,14 @@ def _go_through(
         game = numbers[k]
         clear(cells, liberties, size)
         for i in range(games.black_setup_start[game], games.black_setup_start[game + 1]):
-            if not _set_up(cells, liberties, _point(np.int64(games.black_setup[i]), size), BLACK):
+            if not _set_up(cells, liberties, point_of(np.int64(games.black_setup[i]), size), BLACK):
                 return game
         for i in range(games.white_setup_start[game], games.white_setup_start[game + 1]):
-            if not _set_up(cells, liberties, _point(np.int64(games.white_setup[i]), size), WHITE):
+            if not _set_up(cells, liberties, point_of(np.int64(games.white_setup[i]), size), WHITE):
                 return game
         colour = BLACK if games.first_to_play[game] == FIRST else WHITE
         for place in range(games.start[game], games.start[game + 1]):
-            v = _point(np.int64(games.moves[place]), size)
+            v = point_of(np.int64(games.moves[place]), size)
             if v != PASS_POINT:
                 if cells[COLOUR + v] != EMPTY:
                     return game
@@ -409,11 +410,6 @@ def _learn(
                 share -= 1.0
             for j in range(room.lengths[i]):
                 gradient[room.features[i, j]] += share
-
-
-@kernel
-def _point(flat: Index, size: Index) -> np.uint64:
-    return PASS_POINT if flat == PASS else np.uint64((flat // size + 1) * 21 + flat % size + 1)
 
 
 @kernel

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
-from miai.compiled import Index, kernel
 from miai.games.game import FIRST
-from miai.games.go.board import BLACK, PASS_POINT, WHITE, copy_board, new_board
+from miai.games.go.board import BLACK, WHITE, copy_board, new_board, point_of
 from miai.games.go.boards import Boards, new_boards, play_on, set_up_stone
 from miai.games.go.coordinates import MAX_SIZE
 from miai.games.go.scoring import quick_area_difference
@@ -89,13 +88,13 @@ def _estimate(
         game = games[row]
         copy_board(empty[0], empty[1], boards.cells[0], boards.liberties[0])
         for k in range(black_start[game], black_start[game + 1]):
-            set_up_stone(boards, 0, _point(np.int64(black[k]), size), BLACK)
+            set_up_stone(boards, 0, point_of(np.int64(black[k]), size), BLACK)
         for k in range(white_start[game], white_start[game + 1]):
-            set_up_stone(boards, 0, _point(np.int64(white[k]), size), WHITE)
+            set_up_stone(boards, 0, point_of(np.int64(white[k]), size), WHITE)
         boards.to_play[0] = BLACK if first_to_play[game] == FIRST else WHITE
         boards.ply[0] = 0
         for k in range(plies[row]):
-            play_on(boards, 0, _point(np.int64(moves[start[game] + k]), size))
+            play_on(boards, 0, point_of(np.int64(moves[start[game] + k]), size))
         colour = np.uint64(boards.to_play[0])
         side = 1.0 if colour == BLACK else -1.0
         total, done = 0.0, 0
@@ -106,9 +105,3 @@ def _estimate(
                 total += side * np.sign(quick_area_difference(cells) - komi[row])
                 done += 1
             found[row, i] = total / done
-
-
-@kernel
-def _point(flat: Index, size: Index) -> np.uint64:
-    """Return the compiled board's point of a flat index, or of a pass."""
-    return PASS_POINT if flat < 0 else np.uint64((flat // size + 1) * 21 + flat % size + 1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from miai.compiled import Index, kernel
 from miai.games.game import FIRST, PASS
-from miai.games.go.board import BLACK, COLOUR, EMPTY, PASS_POINT, WHITE
+from miai.games.go.board import BLACK, COLOUR, EMPTY, PASS_POINT, WHITE, point_of
 from miai.games.go.boards import Boards, copy_to, new_boards, play_on, set_up_stone
 from miai.networks.features import (
     Scratch,
@@ -152,7 +152,7 @@ def _fill(
                 return b
             boards.to_play[0] = BLACK if first_to_play[game] == FIRST else WHITE
         while ply < plies[b]:
-            v = _point(np.int64(moves[start[game] + ply]), size)
+            v = point_of(np.int64(moves[start[game] + ply]), size)
             if v != PASS_POINT and boards.cells[0, COLOUR + v] != EMPTY:
                 return b
             play_on(boards, 0, v)
@@ -160,7 +160,7 @@ def _fill(
         symmetry = np.int64(symmetries[b])
         encode(boards, 0, num_planes, symmetry, planes[b], scratch)
         mark_legal(boards, 0, symmetry, legal[b], scratch)
-        v = _point(np.int64(moves[start[game] + ply]), size)
+        v = point_of(np.int64(moves[start[game] + ply]), size)
         targets[b] = PASS
         if v != PASS_POINT:
             if boards.cells[0, COLOUR + v] != EMPTY:
@@ -171,16 +171,10 @@ def _fill(
 
 
 @kernel
-def _point(flat: Index, size: Index) -> np.uint64:
-    """Return the compiled board's point of a flat index, or of a pass."""
-    return PASS_POINT if flat == PASS else np.uint64((flat // size + 1) * 21 + flat % size + 1)
-
-
-@kernel
 def _set_up(boards: Boards, stones: np.ndarray, first: Index, end: Index, colour: np.uint64, size: Index) -> bool:
     """Place a game's stones of a colour on board 0, modified in place; return whether every point was free."""
     for k in range(first, end):
-        v = _point(np.int64(stones[k]), size)
+        v = point_of(np.int64(stones[k]), size)
         if boards.cells[0, COLOUR + v] != EMPTY:
             return False
         set_up_stone(boards, 0, v, colour)

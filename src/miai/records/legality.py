@@ -29,6 +29,7 @@ from miai.games.go.board import (
     is_legal,
     new_board,
     play,
+    point_of,
 )
 from miai.games.go.game import SUPERKO
 from miai.games.go.zobrist import side_key, stones_key, stones_key_after
@@ -133,7 +134,7 @@ def _judge(
                 passes += 1
             else:
                 passes = 0
-                v = _point(moves[i], size)
+                v = point_of(moves[i], size)
                 if cells[COLOUR + v] != EMPTY:
                     fault = OCCUPIED
                 elif v == cells[KO]:
@@ -155,11 +156,6 @@ def _judge(
 
 
 @kernel
-def _point(flat: Index, size: Index) -> np.uint64:
-    return np.uint64((flat // size + 1) * 21 + flat % size + 1)
-
-
-@kernel
 def _place(
     cells: np.ndarray,
     liberties: np.ndarray,
@@ -172,7 +168,7 @@ def _place(
     """Put stones on the board, in place; `False` if a chain has no liberty, and so left the board (see `GoGame`)."""
     for i in range(first, last):
         empty = np.int64(cells[NUM_EMPTY])
-        play(cells, liberties, _point(stones[i], size), colour)
+        play(cells, liberties, point_of(stones[i], size), colour)
         if np.int64(cells[NUM_EMPTY]) != empty - 1:
             return False
     return True

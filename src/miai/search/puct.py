@@ -33,6 +33,7 @@ from miai.games.go.board import (
     SIZE,
     copy_board,
     is_sensible,
+    point_of,
 )
 from miai.games.go.boards import Boards, copy_to, play_on
 from miai.games.go.compiled import inlined
@@ -408,7 +409,7 @@ def _find_children(
     count = 0
     largest = -np.inf
     for flat in range(size * size):
-        v = np.uint64((flat // size + 1) * 21 + flat % size + 1)
+        v = point_of(flat, size)
         if cells[COLOUR + v] != EMPTY or v == cells[KO] or not is_sensible(cells, liberties, v, colour):
             continue
         if node == ROOT and not root.allowed[v]:

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from miai.compiled import kernel
+from miai.compiled import Index, kernel
 from miai.games.game import PASS
 from miai.games.go.compiled import inlined
 
@@ -93,6 +93,12 @@ def flat_to_point(flat: int, size: int) -> np.uint64:
         return PASS_POINT
     row, column = divmod(flat, size)
     return np.uint64((row + 1) * 21 + column + 1)
+
+
+@inlined
+def point_of(flat: Index, size: Index) -> np.uint64:
+    """Do what `flat_to_point` does, inside a kernel."""
+    return PASS_POINT if flat == PASS else np.uint64((flat // size + 1) * 21 + flat % size + 1)
 
 
 def point_to_flat(point: int, size: int) -> int:
