@@ -3,73 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from miai.games.game import Game
 from miai.kinds import STRICT
-from miai.players.player import OWN_BUDGET, Budget, Decision, PlayerKind, name_player
-from miai.players.searching import ENDLESS
+from miai.players.player import PlayerKind, name_player
+from miai.players.searching import SearchPlayer
 from miai.references import Reference
 
 if TYPE_CHECKING:
-    from miai.search.puct_config import LeafEvaluator, PuctConfig, PuctResult
+    from miai.search.puct_config import PuctConfig
     from miai.search.rollouts import RolloutPolicy
-
-
-class PuctPlayer:
-    """Plays what a `PuctSearcher` finds, and can say what it thinks meanwhile."""
-
-    def __init__(self, config: PuctConfig, evaluator: LeafEvaluator | None) -> None:
-        from miai.search.puct_searcher import PuctSearcher  # its kernels take a moment to load
-
-        self.name = "apv_mcts"
-        self.own_budget = Budget(config.num_simulations, config.seconds)
-        self._searcher = PuctSearcher(config, evaluator)
-
-    def new_game(self, game: Game) -> None:
-        self._searcher.new_game(game)
-
-    def select_move(self, game: Game, rng: np.random.Generator, budget: Budget = OWN_BUDGET) -> Decision:
-        return self.analyse(game, rng, budget, None)
-
-    def analyse(
-        self,
-        game: Game,
-        rng: np.random.Generator,
-        budget: Budget | None,
-        on_progress: Callable[[Decision], bool] | None,
-    ) -> Decision:
-        """Search, as `Analyst` says."""
-        result = self._searcher.search(
-            game,
-            rng,
-            num_simulations=ENDLESS if budget is None else budget.simulations,
-            seconds=None if budget is None else budget.seconds,
-            on_progress=None if on_progress is None else lambda so_far: on_progress(_decision(so_far)),
-        )
-        return _decision(result)
-
-    def close(self) -> None:
-        self._searcher.close()
-
-
-def _decision(result: PuctResult) -> Decision:
-    info = {
-        "value": result.value,
-        "visits": result.visits,
-        "values": result.values,
-        "priors": result.priors,
-        "pv": result.pv,
-        "simulations": result.simulations,
-        "seconds": result.seconds,
-        "phases": result.phases,
-    }
-    return Decision(result.move, info)
 
 
 @dataclass(config=STRICT, kw_only=True)
@@ -153,14 +99,15 @@ class ApvMcts(PlayerKind):
                 made_of[option] = load_network(path).spec.describe()
         return name_player({"name": "apv_mcts", **dataclasses.asdict(self), **made_of})
 
-    def build(self) -> PuctPlayer:
+    def build(self) -> SearchPlayer:
         """Load what the player is made of; the options are paths by now."""
         from miai.networks.leaf_evaluator import load_leaves
         from miai.networks.rollout_weights import load_rollout
+        from miai.search.puct_searcher import PuctSearcher  # its kernels take a moment to load
 
         rollout = None if self.rollout is None else load_rollout(self.rollout).policy()
         leaves = load_leaves(self.policy, self.value, self.symmetry, self.runtime, self.device, self.threads)
-        return PuctPlayer(self.config(rollout), leaves)
+        return SearchPlayer("apv_mcts", PuctSearcher(self.config(rollout), leaves))
 
     def config(self, rollout: RolloutPolicy | None = None) -> PuctConfig:
         """Return the options of the search itself, with the policy that `rollout` names."""

@@ -1,7 +1,8 @@
-"""Players that search: what `flat_mc`, `ucb` and `uct` have in common."""
+"""Players that search: what `flat_mc`, `ucb` and `uct` have in common, and the player that `apv_mcts` is too."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,7 +16,8 @@ from miai.players.player import OWN_BUDGET, Budget, Decision, PlayerKind, descri
 from miai.references import Reference
 
 if TYPE_CHECKING:
-    from miai.search import SearchConfig, SearchResult
+    from miai.search import Searcher, SearchResult
+    from miai.search.puct_searcher import PuctSearcher
     from miai.search.rollouts import RolloutPolicy
 
 ENDLESS = 2**31
@@ -25,14 +27,12 @@ DEPTH_ONE_EDGES = 1_000
 
 
 class SearchPlayer:
-    """Plays what a `Searcher` finds, and can say what it thinks meanwhile."""
+    """Plays what a searcher finds, and can say what it thinks meanwhile."""
 
-    def __init__(self, config: SearchConfig) -> None:
-        from miai.search import Searcher  # its kernels take a moment to load
-
-        self.name = config.algorithm
-        self.own_budget = Budget(config.num_simulations, config.seconds)
-        self._searcher = Searcher(config)
+    def __init__(self, name: str, searcher: Searcher | PuctSearcher) -> None:
+        self.name = name
+        self.own_budget = Budget(searcher.config.num_simulations, searcher.config.seconds)
+        self._searcher = searcher
 
     def new_game(self, game: Game) -> None:
         self._searcher.new_game(game)
@@ -62,14 +62,7 @@ class SearchPlayer:
 
 
 def _decision(result: SearchResult) -> Decision:
-    info = {
-        "value": result.value,
-        "visits": result.visits,
-        "values": result.values,
-        "pv": result.pv,
-        "simulations": result.simulations,
-        "seconds": result.seconds,
-    }
+    info = {field.name: getattr(result, field.name) for field in dataclasses.fields(result) if field.name != "move"}
     return Decision(result.move, info)
 
 
@@ -135,7 +128,8 @@ class SearchKind(PlayerKind):
         }
 
     def build(self) -> SearchPlayer:
-        from miai.search import SearchConfig
+        from miai.search import SearchConfig, Searcher  # its kernels take a moment to load
 
         policy = None if self.rollout is None else _load_policy(self.rollout)
-        return SearchPlayer(SearchConfig(**self.options(), rollout=policy))
+        config = SearchConfig(**self.options(), rollout=policy)
+        return SearchPlayer(config.algorithm, Searcher(config))

@@ -34,3 +34,9 @@ def prefers_pass(game: GoGame, visits: dict[int, int], values: dict[int, float],
     if move == PASS or game.score() * game.to_play <= 0 or visits.get(PASS, 0) < ENOUGH_VISITS:
         return False
     return values[PASS] >= SURE and values[PASS] >= values.get(move, 0.0) - MARGIN
+
+
+def certain_value(game: GoGame) -> float:
+    """Return what a pass that ends the game is worth to the mover: 1 if it wins by area, ½ a draw, 0 a loss."""
+    score = game.score() * game.to_play
+    return 1.0 if score > 0 else 0.5 if score == 0 else 0.0

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -16,10 +15,11 @@ from miai.games.game import PASS, RESIGN, Game
 from miai.games.go import GoGame
 from miai.games.go.boards import Boards, from_game, new_boards
 from miai.search.config import SearchConfig
-from miai.search.passing import ENOUGH_VISITS, must_pass, prefers_pass
+from miai.search.passing import ENOUGH_VISITS, certain_value, must_pass, prefers_pass
 from miai.search.puct import Batch, Root, back_up, descend, new_batch, open_root, play_out, take_in
 from miai.search.puct_config import LeafEvaluator, PuctConfig, PuctResult
 from miai.search.puct_tree import PuctTree, children, follow, most_visited_line, new_puct_tree, prune_root, reset
+from miai.search.request import Standing, settle_budget
 from miai.search.rollouts import new_state
 from miai.search.tree import NO_CHILDREN, ROOT
 from miai.search.worlds import GoWorld
@@ -57,8 +57,7 @@ class PuctSearcher:
         self._boards: Boards | None = None
         self._batch: Batch | None = None
         self._root: Root | None = None
-        self._searched: tuple[Any, tuple[int, ...], int] | None = None
-        """Of the position that the tree stands at: its beginning, the moves since, and whose turn it was."""
+        self._standing = Standing()
         self._phases: dict[str, float] = {}
 
     def new_game(self, game: Game) -> None:
@@ -76,7 +75,7 @@ class PuctSearcher:
             self._boards = new_boards(self.config.batch_size, game.size)
             self._batch = new_batch(self.config.batch_size, game.size)
         self._world.size = game.size
-        self._searched = None
+        self._standing.forget()
 
     def search(
         self,
@@ -101,21 +100,13 @@ class PuctSearcher:
             MiaiError: the networks cannot look at that game.
             ValueError: the game is over, or a budget is not positive.
         """
-        if game.is_over:
-            raise ValueError("the game is over: there is nothing to search")
-        if num_simulations is None and seconds is None:
-            num_simulations, seconds = self.config.num_simulations, self.config.seconds
-        if num_simulations is not None and num_simulations < 1:
-            raise ValueError(f"num_simulations must be at least 1, got {num_simulations!r}")
-        if seconds is not None and not seconds > 0:
-            raise ValueError(f"seconds must be more than 0, got {seconds!r}")
+        num_simulations, seconds = settle_budget(game, self.config, num_simulations, seconds)
         started = time.perf_counter()
         if not isinstance(game, GoGame) or game.size != self._world.size or self._boards is None:
             self.new_game(game)
         assert isinstance(game, GoGame)
         if must_pass(game):
-            score = game.score() * game.to_play
-            return PuctResult(PASS, value=1.0 if score > 0 else 0.5 if score == 0 else 0.0, pv=(PASS,))
+            return PuctResult(PASS, value=certain_value(game), pv=(PASS,))
         self._get_ready(game)
         stream = rng.integers(0, 2**64, 4, np.uint64, endpoint=False)
         self._phases = {"tree": 0.0, "networks": 0.0, "playouts": 0.0}
@@ -141,21 +132,15 @@ class PuctSearcher:
     def close(self) -> None:
         """Let go of the tree. May be called twice."""
         self._tree = self._boards = self._batch = self._root = None
-        self._searched = None
+        self._standing.forget()
 
     # --- Getting ready ------------------------------------------------------------------------------------------------
 
     def _get_ready(self, game: GoGame) -> None:
         """Keep the part of the tree that the game went into since the last search, or begin anew; set the root."""
-        start, moves = self._world.start_of(game), game.moves
-        path: tuple[int, ...] | None = None
-        if self.config.reuse_tree and self._searched is not None:
-            old_start, old_moves, old_turn = self._searched
-            # GTP may ask either side for a move: the same moves do not make it the same side's turn.
-            turn = old_turn * (-1) ** (len(moves) - len(old_moves))
-            if old_start == start and moves[: len(old_moves)] == old_moves and game.to_play == turn:
-                path = self._world.tree_moves(game, len(old_moves))
-        self._searched = start, moves, game.to_play
+        if not self.config.reuse_tree:
+            self._standing.forget()
+        path = self._standing.advance(self._world, game)
         if self._tree is None:
             self._tree = new_puct_tree(self.config.max_edges)
         if path is None:

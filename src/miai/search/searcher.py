@@ -18,7 +18,8 @@ import numpy as np
 from miai.games.game import PASS, RESIGN, Game
 from miai.games.go import GoGame
 from miai.search.config import SearchConfig, SearchResult
-from miai.search.passing import ENOUGH_VISITS, must_pass, prefers_pass
+from miai.search.passing import ENOUGH_VISITS, certain_value, must_pass, prefers_pass
+from miai.search.request import Standing, settle_budget
 from miai.search.tree import NO_CHILDREN, ROOT, Tree, new_tree, promote, prune_root, reset
 from miai.search.worlds import World, world_for
 
@@ -51,8 +52,7 @@ class Searcher:
         self._world: World | None = None
         self._workers: list[_Worker] = []
         self._pool: ThreadPoolExecutor | None = None
-        self._searched: tuple[Any, tuple[int, ...], int] | None = None
-        """Of the position that the trees stand at: its beginning, the moves since, and whose turn it was."""
+        self._standing = Standing()
 
     def new_game(self, game: Game) -> None:
         """Forget the tree and get ready for a game.
@@ -63,7 +63,7 @@ class Searcher:
         if not (self._world and self._world.knows(game)):
             self._world = world_for(game, self.config)
             self._workers = []
-        self._searched = None
+        self._standing.forget()
 
     def search(
         self,
@@ -88,17 +88,10 @@ class Searcher:
             MiaiError: this configuration cannot search that game.
             ValueError: the game is over, or a budget is not positive.
         """
-        if game.is_over:
-            raise ValueError("the game is over: there is nothing to search")
-        if num_simulations is None and seconds is None:
-            num_simulations, seconds = self.config.num_simulations, self.config.seconds
-        if num_simulations is not None and num_simulations < 1:
-            raise ValueError(f"num_simulations must be at least 1, got {num_simulations!r}")
-        if seconds is not None and not seconds > 0:
-            raise ValueError(f"seconds must be more than 0, got {seconds!r}")
+        num_simulations, seconds = settle_budget(game, self.config, num_simulations, seconds)
         started = time.perf_counter()
         if isinstance(game, GoGame) and must_pass(game):
-            return SearchResult(PASS, value=_certain_value(game), pv=(PASS,))
+            return SearchResult(PASS, value=certain_value(game), pv=(PASS,))
         self._get_ready(game, rng)
 
         deadline = None if seconds is None else started + seconds
@@ -127,7 +120,7 @@ class Searcher:
             self._pool.shutdown()
             self._pool = None
         self._workers = []
-        self._searched = None
+        self._standing.forget()
 
     # --- Getting ready ------------------------------------------------------------------------------------------------
 
@@ -140,7 +133,7 @@ class Searcher:
                 _Worker(new_tree(self.config.max_edges), self._world.new_workspace())
                 for _ in range(self.config.threads)
             ]
-            self._searched = None
+            self._standing.forget()
         self._advance_trees(game)
         self._world.look_at(game)
         for worker in self._workers:
@@ -151,15 +144,9 @@ class Searcher:
     def _advance_trees(self, game: Game) -> None:
         """Keep the part of each tree that the game went into since the last search, or begin anew."""
         assert self._world is not None
-        start, moves = self._world.start_of(game), game.moves
-        path: tuple[int, ...] | None = None
-        if self.config.reuse_tree and self._searched is not None:
-            old_start, old_moves, old_turn = self._searched
-            # GTP may ask either side for a move: the same moves do not make it the same side's turn.
-            turn = old_turn * (-1) ** (len(moves) - len(old_moves))
-            if old_start == start and moves[: len(old_moves)] == old_moves and game.to_play == turn:
-                path = self._world.tree_moves(game, len(old_moves))
-        self._searched = start, moves, game.to_play
+        if not self.config.reuse_tree:
+            self._standing.forget()
+        path = self._standing.advance(self._world, game)
         for worker in self._workers:
             if path is None:
                 reset(worker.tree)
@@ -255,11 +242,6 @@ def _shares(total: int | None, parts: int) -> list[int | None]:
     if total is None:
         return [None] * parts
     return [total // parts + (part < total % parts) for part in range(parts)]
-
-
-def _certain_value(game: GoGame) -> float:
-    score = game.score() * game.to_play
-    return 1.0 if score > 0 else 0.5 if score == 0 else 0.0
 
 
 def _children(tree: Tree, node: int) -> np.ndarray:
