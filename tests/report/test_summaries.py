@@ -9,6 +9,7 @@ from miai.report.selection import Selection
 from miai.report.spec import ReportSpec
 
 from .invented import study
+from .invented_networks import value_study
 
 
 def select(data, **block) -> Selection:
@@ -58,6 +59,12 @@ def test_overview_counts_unbeatable_runs(selection):
         count = (runs["eval/exploitability"] < 1e-9).sum()
         assert record["unbeatable"] == count
         assert row[3].startswith(f"{count} of 8 [")
+    assert "Unbeatable" in table.note
+
+
+def test_overview_speaks_of_unbeatable_runs_only_where_there_is_an_exploitability(tmp_path):
+    values = select(value_study(tmp_path), compare="positions", metrics=["test/mse"], figures=["value_error"])
+    assert "Unbeatable" not in summaries.overview(values).note
 
 
 def test_differences_are_corrected_over_all_rows_of_a_metric(selection):

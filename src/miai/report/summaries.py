@@ -46,7 +46,9 @@ def overview(selection: Selection) -> Table:
             record.update(_numbers(metric.name, mean))
         rows.append(tuple(row))
         records.append(record)
-    note = "Brackets: 95 % interval over seeds. Unbeatable: exploitability 0 at the end, with a 95 % Wilson interval."
+    note = "Brackets: 95 % interval over seeds."
+    if exploits:
+        note += " Unbeatable: exploitability 0 at the end, with a 95 % Wilson interval."
     return Table("overview", "Overview", tuple(columns), tuple(rows), pd.DataFrame(records), note)
 
 
