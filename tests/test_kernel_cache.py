@@ -79,11 +79,25 @@ def test_the_folder_is_named_after_the_sources(cache, monkeypatch):
     assert Path(os.environ["NUMBA_CACHE_DIR"]) != chosen
 
 
-def test_the_users_choice_is_kept(cache, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "/somewhere")
+def test_the_users_choice_is_kept(cache, tmp_path, monkeypatch):
+    chosen = str(tmp_path / "somewhere" / "new")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", chosen)
     use_versioned_cache()
-    assert os.environ["NUMBA_CACHE_DIR"] == "/somewhere"
+    assert os.environ["NUMBA_CACHE_DIR"] == chosen
     assert not cache.exists()
+
+
+def test_a_choice_that_cannot_be_written_is_one_line_and_no_obstacle(tmp_path):
+    chosen = tmp_path / "chosen"
+    chosen.write_text("a file where a folder should be")
+    command = [Path(sys.executable).with_name("miai"), "evaluate", "nosuch.npz"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(chosen), "MIAI_HOME": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    complaint, refusal = done.stderr.splitlines()
+    assert (
+        complaint == f"miai: NUMBA_CACHE_DIR: '{chosen}' cannot be written to; kernels are compiled anew, and not kept."
+    )
+    assert "nosuch.npz" in refusal
 
 
 def test_folders_that_nothing_uses_go(cache):

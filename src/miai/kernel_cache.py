@@ -51,9 +51,22 @@ def hash_sources(names: tuple[str, ...], package: Path = PACKAGE) -> str:
     return digest.hexdigest()
 
 
+complaint = ""
+"""What is to be said to the user about the folder that they chose, in one line; the command line says it."""
+
+
 def use_versioned_cache() -> None:
-    """Set `NUMBA_CACHE_DIR`, unless the user has set it, and drop folders that nothing has used for a month."""
-    if os.environ.get("NUMBA_CACHE_DIR"):
+    """Set `NUMBA_CACHE_DIR`, unless the user has set it, and drop folders that nothing has used for a month.
+
+    Where nothing can be written, be it to the user's own choice, kernels are compiled anew at each start: slow, but
+    right. Left to itself, Numba would fail, or keep them beside the sources, where a stale callee goes unnoticed.
+    """
+    global complaint
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        if not _make(Path(chosen)):
+            os.environ["NUMBA_CACHE_DIR"] = _passing_folder()
+            complaint = f"NUMBA_CACHE_DIR: {chosen!r} cannot be written to; kernels are compiled anew, and not kept."
         return
     try:
         numba_version = version("numba")
@@ -61,15 +74,8 @@ def use_versioned_cache() -> None:
         return
     parent = Path(platformdirs.user_cache_dir("miai")) / "kernels"
     folder = parent / f"numba-{numba_version}-{hash_sources(KERNEL_SOURCES)[:16]}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
-    except OSError:
-        # A home that cannot be written: kernels are compiled anew at each start, which is slow but right. Left to
-        # itself, Numba would keep them beside the sources, where a stale callee goes unnoticed.
-        passing = tempfile.mkdtemp(prefix="miai-kernels-")
-        atexit.register(shutil.rmtree, passing, ignore_errors=True)
-        os.environ["NUMBA_CACHE_DIR"] = passing
+    if not _make(folder):
+        os.environ["NUMBA_CACHE_DIR"] = _passing_folder()
         return
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
     oldest = time.time() - STALE_AFTER_DAYS * 86_400
@@ -77,3 +83,20 @@ def use_versioned_cache() -> None:
         with contextlib.suppress(OSError):
             if other.stat().st_mtime < oldest:
                 shutil.rmtree(other, ignore_errors=True)
+
+
+def _make(folder: Path) -> bool:
+    """Make the folder, if it is not there, and mark it as used now; say whether files can be written to it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _passing_folder() -> str:
+    """Make a folder that goes when this process ends."""
+    folder = tempfile.mkdtemp(prefix="miai-kernels-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -6,16 +6,18 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from miai.runner.execute import execute
 from miai.runner.resume import CHECKPOINTS, Claim, Inputs, clean_up, plan, prepare, work_folder
 from miai.runner.task import Job
-from miai.tracking import locate, origin
+from miai.tracking import FINISHED, KILLED, Store, locate, origin
 from miai.tracking.location import Location
-from runner.sample_tasks import RESUMABLE
+from runner.sample_tasks import COUNT, RESUMABLE
 
 
 @pytest.fixture
@@ -36,18 +38,48 @@ def test_one_fingerprint_has_one_owner_at_a_time(location: Location) -> None:
 
 
 def test_a_claim_tells_of_a_run_that_was_finished_after_one_looked(location: Location) -> None:
-    before = time.time()
-    mine = Claim(location, "study", "f")
+    mine, other = Claim(location, "study", "f"), Claim(location, "study", "f")
+    seen = other.read()
+    assert seen == ""
     assert mine.take()
-    assert mine.finished_since(before) is None
-    mine.mark_finished("a-rather-long-run-id")
-    mine.mark_finished("run-7")
+    assert mine.finished_since(seen) is None
+    mine.mark("a-rather-long-run-id", finished=False)
+    assert (mine.finished_since(seen), mine.was_ending()) == (None, "a-rather-long-run-id")
+    mine.mark("run-7", finished=True)
     mine.release()
-    other = Claim(location, "study", "f")
     assert other.take()
-    assert other.finished_since(before) == "run-7"
-    assert other.finished_since(time.time() + 1) is None
+    assert (other.finished_since(seen), other.was_ending()) == ("run-7", None)
+    assert other.finished_since(other.read()) is None
     other.release()
+
+
+def test_the_run_of_a_process_that_was_killed_between_its_end_and_its_word_is_not_made_again(
+    shared_location: Location, experiment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store has it as finished, its claim does not, and the sweep asked the store before it was."""
+    store = Store(shared_location)
+    [ready] = plan([Job(COUNT, {"seed": 0}, experiment)], store, resume=True).todo.values()
+
+    def die(claim: Claim, run_id: str, *, finished: bool) -> None:
+        if finished:
+            raise KeyboardInterrupt
+        mark(claim, run_id, finished=finished)
+
+    mark = Claim.mark
+    with monkeypatch.context() as patch:
+        patch.setattr(Claim, "mark", die)
+        with pytest.raises(KeyboardInterrupt):
+            execute(ready, store, regardless=False, continue_killed=True)
+    [run] = store.runs(experiment)
+    assert run.status == FINISHED
+    outcome = execute(ready, store, regardless=False, continue_killed=True)
+    assert (outcome.status, outcome.run_id) == ("there", run.run_id)
+    with monkeypatch.context() as patch:  # Killed a step earlier, before the store had it.
+        patch.setattr(Claim, "mark", die)
+        patch.setattr(Store, "run", lambda *_: replace(run, status=KILLED))
+        with pytest.raises(KeyboardInterrupt):
+            execute(ready, store, regardless=False, continue_killed=True)
+    assert len(store.runs(experiment)) == 2
 
 
 def test_a_claim_is_let_go_when_its_process_dies(location: Location) -> None:
@@ -112,7 +144,7 @@ class _StoreThatHas:
 
 def test_checkpoints_of_a_run_that_was_killed_when_the_store_had_it_already_are_removed(location: Location) -> None:
     job = Job(RESUMABLE, {"seed": 0, "steps": 1}, "study")
-    fingerprint = prepare(job, Inputs(None), 0.0).fingerprint  # type: ignore[arg-type]  # It has no inputs to look up.
+    fingerprint = prepare(job, Inputs(None)).fingerprint  # type: ignore[arg-type]  # It has no inputs to look up.
     folder = location.mlruns / CHECKPOINTS / fingerprint
     folder.mkdir(parents=True)
     (folder / "checkpoint.npz").touch()

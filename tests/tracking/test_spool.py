@@ -191,28 +191,74 @@ def test_artifacts_that_cannot_be_stored_are_kept(tmp_path: Path, store: Store, 
     check(store, *store.runs("study"))
 
 
-def test_what_a_dead_process_left_unfinished_is_removed(
-    tmp_path: Path, store: Store, start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_dead_process_left_unfinished_is_removed(tmp_path: Path, store: Store, start) -> None:
     away = Store(locate(CLOSED_PORT, root=tmp_path), tell=lambda line: None)
     mine = start(away)
     gone = subprocess.Popen(["true"])
     gone.wait()
-    tags = {**origin.process_tags(), origin.PID_TAG: str(gone.pid)}
-    monkeypatch.setattr(origin, "process_tags", lambda: tags)
-    start(away)
     folder = store.location.mlruns / "unsynced"
-    assert len(list(folder.glob(".*"))) == 2
+    (own,) = folder.glob(".*")
+    for name in (f".{origin.host()}.{gone.pid}.abc", f".other.host.{gone.pid}.abc", ".removed-abc"):
+        (folder / name / "artifacts").mkdir(parents=True)
     store.close_dead_runs()
-    assert [p.name for p in folder.glob(".*")] == [f".{mine.key}"]
+    assert sorted(folder.glob(".*")) == sorted([own, folder / f".other.host.{gone.pid}.abc"])
     mine.finish(KILLED)
-    assert len(unsynced(store)) == 1
+    assert [path.name for path in unsynced(store) if not path.name.startswith(".")] == [mine.key]
     assert away.finished("study") == {}
 
 
-def test_a_damaged_folder_is_named(tmp_path: Path, store: Store) -> None:
+def test_a_damaged_folder_is_named_and_the_others_are_uploaded(tmp_path: Path, store: Store, start) -> None:
+    away = Store(locate(CLOSED_PORT, root=tmp_path), tell=lambda line: None)
+    kept = start(away)
+    kept.finish()
     folder = store.location.mlruns / "unsynced" / "abc"
     folder.mkdir(parents=True)
     (folder / "run.json").write_text(json.dumps({"key": "abc"}))
-    with pytest.raises(MiaiError, match=r"unsynced/abc/run\.json: not a run that was kept"):
-        sync(store)
+    with pytest.raises(MiaiError, match=r"unsynced/abc/run\.json: not a run that was kept \(uri: Field required\)"):
+        away.finished("study")
+    report = sync(store, adopt=True)
+    assert list(report.uploaded) == [kept.key]
+    assert list(report.failed) == ["abc"]
+    shutil.rmtree(folder)
+    assert sync(store, adopt=True).failed == {}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("key", "../../elsewhere"),
+        ("key", "abc"),
+        ("params", 5),
+        ("rows", [[1, 2]]),
+        ("rows", [[1, 2, {"eval/win": "much"}]]),
+        ("started", 10**30),
+        ("status", "RUNNING"),
+    ],
+)
+def test_what_a_kept_run_holds_is_checked(tmp_path: Path, store: Store, start, key: str, value: Any) -> None:
+    away = Store(locate(CLOSED_PORT, root=tmp_path), tell=lambda line: None)
+    start(away).finish()
+    (folder,) = unsynced(store)
+    run = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**run, key: value}))
+    (reason,) = sync(store, adopt=True).failed.values()
+    assert f"{folder}/run.json: not a run that was kept" in reason
+    assert "\n" not in reason
+
+
+def test_a_store_that_stops_answering_leaves_the_rest_waiting(
+    tmp_path: Path, store: Store, start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = Store(locate(CLOSED_PORT, root=tmp_path), tell=lambda line: None)
+    for _ in range(3):
+        start(away).finish()
+    with monkeypatch.context() as patch:
+
+        def fail(*args: Any, **kwargs: Any) -> None:
+            patch.setattr(store.client, "search_experiments", fail)
+            raise ConnectionError("gone")
+
+        patch.setattr(store.client, "create_run", fail)
+        report = sync(store, adopt=True)
+    assert (len(report.uploaded), len(report.failed), report.waiting) == (0, 1, 2)
+    assert len(sync(store, adopt=True).uploaded) == 3

@@ -12,6 +12,7 @@ import sys
 from io import TextIOWrapper
 from types import ModuleType
 
+from miai import kernel_cache
 from miai.errors import MiaiError, choose
 
 COMMANDS_PACKAGE = "miai.cli.commands"
@@ -38,6 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # A terminal that has no α shows a question mark.
     try:
+    if kernel_cache.complaint:
+        print(f"miai: {kernel_cache.complaint}", file=sys.stderr)  # noqa: T201
         code = _dispatch(arguments)
         sys.stdout.flush()
         return code

@@ -93,7 +93,7 @@ def run_one(
         store.close_dead_runs()
     except StoreUnreachableError as error:
         store.tell_kept(str(error))
-    ready = prepare(job, Inputs(store), time.time())
+    ready = prepare(job, Inputs(store))
     with stopping.listening():
         outcome = execute(
             ready,
@@ -128,17 +128,18 @@ def execute(
     try:
         if not claim.take() and not regardless:
             return Outcome("busy", job.name, ready.fingerprint)
-        if not regardless and (run_id := claim.finished_since(ready.looked)):
+        if not regardless and (run_id := claim.finished_since(ready.seen) or _ended_unseen(claim, store)):
+            Checkpoints(location.mlruns / CHECKPOINTS / ready.fingerprint).remove()
             return Outcome("there", job.name, ready.fingerprint, run_id)
         own = ready.fingerprint if claim.held else f"{ready.fingerprint}-{uuid.uuid4().hex[:8]}"
         checkpoints = Checkpoints(location.mlruns / CHECKPOINTS / own)
         if not continue_killed:
             checkpoints.remove()
-        outcome = _execute(ready, store, checkpoints, workers, on_progress)
+        outcome = _execute(ready, store, claim, checkpoints, workers, on_progress)
         if outcome.status == "finished":
             checkpoints.remove()
             if claim.held:
-                claim.mark_finished(outcome.run_id)
+                claim.mark(outcome.run_id, finished=True)
         elif not claim.held:
             checkpoints.remove()  # Nobody would find it.
         return outcome
@@ -146,9 +147,20 @@ def execute(
         claim.release()
 
 
+def _ended_unseen(claim: Claim, store: Store) -> str | None:
+    """The id of a run that is finished, though whoever made it was killed before they could say so."""
+    run_id = claim.was_ending()
+    if run_id is None:
+        return None
+    with contextlib.suppress(MiaiError):  # It is not there, or the store does not answer: then it is made again.
+        return run_id if store.run(run_id).status == FINISHED else None
+    return None
+
+
 def _execute(
     ready: Ready,
     store: Store,
+    claim: Claim,
     checkpoints: Checkpoints,
     workers: int,
     on_progress: Callable[[int, int], None] | None,
@@ -188,6 +200,8 @@ def _execute(
             status, reason = _attempt(job, context, logger)
             task_seconds = time.perf_counter() - task_began
             logger.info("run %s ended: %s after %.2f s", run_log.run_id, status, task_seconds)
+        if status == FINISHED and claim.held:
+            claim.mark(run_log.run_id, finished=False)
         run_log.finish(status, reason or None, {LOG_FILE: work / LOG_FILE})
         return Outcome(
             _STATUS[status],

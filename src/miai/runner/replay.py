@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-import time
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,7 +76,7 @@ def replay(store: Store, reference: str) -> Replay:
     job = job_of(_config_of(store, record))
     task, config = job.task, job.config
     old = store.artifact(record, task.product)
-    ready = prepare(job, Inputs(store), time.time())
+    ready = prepare(job, Inputs(store))
     with tempfile.TemporaryDirectory(prefix="miai-reproduce-") as temporary:
         folder, work = Path(temporary) / "artifacts", Path(temporary) / "work"
         folder.mkdir()

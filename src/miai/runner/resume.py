@@ -1,8 +1,9 @@
 """What is still to be done: runs that the store has already are left out, and two sweeps never do the same one.
 
 A *claim* is a lock that the operating system lets go when its process dies, however it dies. Who holds it makes the
-run. The lock's file remembers when a run of this fingerprint was last finished: a sweep that looked at the store
-before that moment learns of it without asking the store again.
+run. The lock's file remembers the last run of this fingerprint, from just before its end is written to the store: a
+sweep that asked the store earlier learns of it there, and so does the one that goes on after whoever made it was killed
+between two steps. No clock is asked: it may be set back.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from miai import project
@@ -30,6 +31,9 @@ CLAIMS = "claims"
 CHECKPOINTS = "checkpoints"
 WORK = "work"
 CLAIM_DAYS = 7
+CLAIM_BYTES = 256
+"""Length of what a claim's file says; a run's id has 32 characters."""
+
 CHECKPOINT_DAYS = 90
 
 
@@ -39,13 +43,13 @@ class Ready:
 
     Attributes:
         inputs: files by role.
-        looked: when the store was asked what is finished (seconds since 1970).
+        seen: what the claim's file said before the store was asked what is finished (see `Claim.finished_since`).
     """
 
     job: Job
     fingerprint: str
     inputs: dict[str, Path]
-    looked: float
+    seen: str = ""
 
 
 @dataclass
@@ -70,19 +74,22 @@ def plan(jobs: Sequence[Job], store: Store, resume: bool) -> Plan:
     Args:
         resume: leave out the runs that are finished already.
     """
-    looked = time.time()
-    finished: dict[str, dict[str, str]] = {}
-    if resume:
-        finished = {experiment: store.finished(experiment) for experiment in {job.experiment for job in jobs}}
     result = Plan()
     inputs = Inputs(store)
-    first: dict[tuple[str, str], int] = {}
+    prepared: dict[int, Ready] = {}
     for index, job in enumerate(jobs):
         try:
-            ready = prepare(job, inputs, looked)
+            prepared[index] = prepare(job, inputs)
         except MiaiError as error:
             result.impossible[index] = str(error)
-            continue
+    finished: dict[str, dict[str, str]] = {}
+    if resume:
+        # Before the store is asked: what ends in between then differs from what was seen.
+        prepared = {index: _with_claim(ready, store.location) for index, ready in prepared.items()}
+        finished = {experiment: store.finished(experiment) for experiment in {job.experiment for job in jobs}}
+    first: dict[tuple[str, str], int] = {}
+    for index, ready in prepared.items():
+        job = ready.job
         place = (job.experiment, ready.fingerprint)
         run_id = finished.get(job.experiment, {}).get(ready.fingerprint)
         if run_id is not None:
@@ -96,6 +103,10 @@ def plan(jobs: Sequence[Job], store: Store, resume: bool) -> Plan:
     return result
 
 
+def _with_claim(ready: Ready, location: Location) -> Ready:
+    return replace(ready, seen=Claim(location, ready.job.experiment, ready.fingerprint).read())
+
+
 def _remove_checkpoints(location: Location, experiment: str, fingerprint: str) -> None:
     """Remove what a run left that was killed between its end in the store and the end of its process."""
     folder = location.mlruns / CHECKPOINTS / fingerprint
@@ -106,7 +117,7 @@ def _remove_checkpoints(location: Location, experiment: str, fingerprint: str) -
             claim.release()
 
 
-def prepare(job: Job, inputs: Inputs, looked: float) -> Ready:
+def prepare(job: Job, inputs: Inputs) -> Ready:
     """Find a job's inputs and take its fingerprint.
 
     Raises:
@@ -116,7 +127,7 @@ def prepare(job: Job, inputs: Inputs, looked: float) -> Ready:
     files = {role: inputs.find(role, reference) for role, reference in references.items()}
     hashes = {role: inputs.hash(path) for role, path in files.items()}
     names = {role: reference.name for role, reference in references.items()}
-    return Ready(job, fingerprint(job.task, job.config, hashes, names), files, looked)
+    return Ready(job, fingerprint(job.task, job.config, hashes, names), files)
 
 
 class Inputs:
@@ -194,20 +205,37 @@ class Claim:
     def held(self) -> bool:
         return self._file is not None
 
-    def finished_since(self, moment: float) -> str | None:
-        """The id of a run of this fingerprint that was finished after `moment` (seconds since 1970), or `None`."""
+    def read(self) -> str:
+        """What the claim's file says of the last run, whoever holds the claim; "" if it says nothing."""
+        try:
+            return self._path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    def finished_since(self, seen: str) -> str | None:
+        """The id of a run of this fingerprint that was finished after `read` had given `seen`, or `None`."""
+        run_id, finished = self._last_run()
+        return run_id if finished and self.read() != seen else None
+
+    def was_ending(self) -> str | None:
+        """The id of a run whose end was being written when its process died, or `None`. It may be finished, or not."""
+        run_id, finished = self._last_run()
+        return None if finished else run_id
+
+    def _last_run(self) -> tuple[str | None, bool]:
         assert self._file is not None
         try:
-            data = json.loads(os.pread(self._file, 4096, 0))
-            return str(data["run_id"]) if float(data["finished"]) >= moment else None
-        except (ValueError, KeyError, TypeError):
-            return None
+            data = json.loads(self.read())
+            return str(data["run_id"]), bool(data["finished"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None, False
 
-    def mark_finished(self, run_id: str) -> None:
-        """Remember, for sweeps that looked at the store before, that the run is there."""
+    def mark(self, run_id: str, *, finished: bool) -> None:
+        """Remember that a run is about to be finished, or is."""
         assert self._file is not None
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, json.dumps({"run_id": run_id, "finished": time.time()}).encode(), 0)
+        # In one piece and always of one length: whoever is killed here leaves the old words or the new ones.
+        text = json.dumps({"run_id": run_id, "finished": finished})
+        os.pwrite(self._file, text.encode().ljust(CLAIM_BYTES), 0)
 
     def release(self) -> None:
         if self._file is not None:

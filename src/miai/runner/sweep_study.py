@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +135,7 @@ def finished_runs(study: str, jobs: Sequence[Job], store: Store) -> list[RunReco
     """Return the finished run of each job in the study's experiment, `None` where there is none."""
     finished = {record.fingerprint: record for record in store.runs(study) if record.status == FINISHED}
     inputs = Inputs(store)
-    return [finished.get(prepare(job, inputs, time.time()).fingerprint) for job in jobs]
+    return [finished.get(prepare(job, inputs).fingerprint) for job in jobs]
 
 
 def _missing(study: str, stage: str, records: Sequence[RunRecord | None]) -> MiaiError:

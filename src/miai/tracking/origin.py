@@ -9,6 +9,7 @@ import platform
 import socket
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import psutil
 
@@ -19,7 +20,10 @@ PID_TAG = "miai.pid"
 PID_STARTED_TAG = "miai.pid_started"
 PACKAGES = ("numpy", "numba", "mlflow", "torch")
 CLOCK_TOLERANCE = 2.0
-"""Seconds by which the start of one process may differ between two readings (the system's clock is corrected)."""
+"""Seconds by which the start of one process may differ between two readings, where it is known by the clock alone."""
+
+_START_TICKS = 19
+"""Of the fields behind the program's name in Linux's /proc/PID/stat; of all, the 22nd (proc(5))."""
 
 
 def host() -> str:
@@ -29,19 +33,40 @@ def host() -> str:
 def process_tags() -> dict[str, str]:
     """Tags that name this very process, so that a later start can see whether it still lives."""
     pid = os.getpid()
-    return {HOST_TAG: host(), PID_TAG: str(pid), PID_STARTED_TAG: f"{psutil.Process(pid).create_time():.2f}"}
+    return {HOST_TAG: host(), PID_TAG: str(pid), PID_STARTED_TAG: start_of(pid)}
 
 
-def is_alive(pid: int, started: float | None) -> bool:
-    """Whether process `pid` of this host runs, and is the one that started at `started` (seconds since 1970)."""
+def start_of(pid: int) -> str:
+    """When a process started, as a text that stays the same as long as it lives, whatever becomes of the clock.
+
+    On Linux, `BOOT:TICKS`: which start of the machine, and clock ticks since. Seconds since 1970 would not do: Linux
+    works them out anew at each reading, so that setting the clock would make every process look like another one.
+    Elsewhere, seconds since 1970, as the system noted them down.
+
+    Raises:
+        psutil.NoSuchProcess: there is none.
+    """
     try:
-        process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
+        return f"{boot}:{int(fields[_START_TICKS])}"
+    except (OSError, ValueError, IndexError):
+        return f"{psutil.Process(pid).create_time():.2f}"
+
+
+def is_alive(pid: int, started: str | None) -> bool:
+    """Whether process `pid` of this host runs, and is the one that started then (see `start_of`; `None`: any)."""
+    try:
+        if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
             return False
-        return started is None or abs(process.create_time() - started) <= CLOCK_TOLERANCE
+        if started is None:
+            return True
+        if ":" in started:
+            return start_of(pid) == started
+        return abs(psutil.Process(pid).create_time() - float(started)) <= CLOCK_TOLERANCE
     except psutil.NoSuchProcess:
         return False
-    except psutil.AccessDenied:
+    except (psutil.AccessDenied, ValueError):
         return True
 
 

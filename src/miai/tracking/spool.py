@@ -1,19 +1,22 @@
 """Runs that the store could not take: kept whole under `mlruns/unsynced/<key>/`, and uploaded later, once.
 
-A folder whose name begins with a dot is a run that is still under way. At the run's end `run.json` is written and the
-folder is moved to its final name.
+A folder whose name begins with a dot is a run that is still under way; its name says whose it is. At the run's end
+`run.json` is written and the folder is moved to its final name.
 """
 
 from __future__ import annotations
 
+import functools
 import json
+import os
 import shutil
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from filelock import FileLock
+from pydantic import Field, TypeAdapter, ValidationError
 
 from miai.errors import MiaiError
 from miai.tracking import origin
@@ -28,11 +31,13 @@ if TYPE_CHECKING:
 FOLDER = "unsynced"
 ARTIFACTS = "artifacts"
 RUN_FILE = "run.json"
-OWNER_FILE = "owner.json"
 REMOVED = ".removed-"
 
-Row = tuple[int, int, dict[str, float]]
+Row = tuple[int, int, dict[str, Annotated[float, Field(allow_inf_nan=False)]]]
 """One row of metrics: time in ms, step, values by name."""
+
+Moment = Annotated[int, Field(ge=0, le=253_402_300_799_999)]
+"""Milliseconds since 1970, up to the last year that Python's dates know."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +51,14 @@ class KeptRun:
         reason: why it was kept.
     """
 
-    key: str
+    key: Annotated[str, Field(pattern="^[0-9a-f]+$")]
     uri: str
     run_id: str | None
     experiment: str
     name: str
-    status: str
-    started: int
-    ended: int
+    status: Annotated[str, Field(pattern="^(FINISHED|FAILED|KILLED)$")]
+    started: Moment
+    ended: Moment
     params: dict[str, str]
     tags: dict[str, str]
     rows: list[Row]
@@ -62,48 +67,49 @@ class KeptRun:
 
 @dataclass
 class SyncReport:
-    """What `sync` did: run ids by key; the keys that are left, with the reason; and those meant for other stores."""
+    """What `sync` did.
+
+    Attributes:
+        uploaded: run ids by key.
+        failed: the keys that could not be uploaded, with the reason.
+        elsewhere: the keys that are meant for another store, with its address.
+        waiting: how many were not tried, because the store stopped answering.
+    """
 
     uploaded: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     elsewhere: dict[str, str] = field(default_factory=dict)
+    waiting: int = 0
 
 
 # ---- while a run is under way ----
 
 
 def unfinished(mlruns: Path, key: str) -> Path:
-    return mlruns / FOLDER / f".{key}"
+    """The folder of a run of this process while it is under way."""
+    return mlruns / FOLDER / f".{origin.host()}.{os.getpid()}.{key}"
 
 
 def begin(mlruns: Path, key: str) -> None:
     """Make the folder of a run that is kept from now on."""
-    folder = unfinished(mlruns, key)
-    (folder / ARTIFACTS).mkdir(parents=True, exist_ok=True)
-    _write_json(folder / OWNER_FILE, origin.process_tags())
+    (unfinished(mlruns, key) / ARTIFACTS).mkdir(parents=True, exist_ok=True)
 
 
 def complete(mlruns: Path, key: str, run: KeptRun) -> None:
     """Write `run.json` and give the folder its final name."""
     folder = unfinished(mlruns, key)
     _write_json(folder / RUN_FILE, asdict(run))
-    (folder / OWNER_FILE).unlink(missing_ok=True)
     folder.replace(mlruns / FOLDER / key)
 
 
 def remove_abandoned(mlruns: Path) -> None:
-    """Remove what runs of dead processes of this host left unfinished."""
+    """Remove what runs of dead processes of this host left unfinished, and what uploads left to be removed."""
     for folder in (mlruns / FOLDER).glob(".*"):
         if folder.name.startswith(REMOVED):
             shutil.rmtree(folder, ignore_errors=True)
             continue
-        try:
-            owner = json.loads((folder / OWNER_FILE).read_text(encoding="utf-8"))
-            here = owner[origin.HOST_TAG] == origin.host()
-            alive = origin.is_alive(int(owner[origin.PID_TAG]), float(owner[origin.PID_STARTED_TAG]))
-        except (OSError, ValueError, KeyError):
-            continue
-        if here and not alive:
+        owner, _, pid = folder.name[1:].rpartition(".")[0].rpartition(".")
+        if owner == origin.host() and pid.isdigit() and not origin.is_alive(int(pid), None):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -142,14 +148,28 @@ def _folders(mlruns: Path) -> list[Path]:
 
 def _read(folder: Path) -> KeptRun | None:
     """Read a kept run; `None` if it has just been uploaded by another process."""
+    path = folder / RUN_FILE
     try:
-        data = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-        data["rows"] = [(int(moment), int(step), values) for moment, step, values in data["rows"]]
-        return KeptRun(**data)
+        run = _checks().validate_json(path.read_bytes(), strict=True)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise MiaiError(f"{folder / RUN_FILE}: not a run that was kept ({error}); move the folder away.") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise _damaged(path, ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))) from None
+    except OSError as error:
+        raise _damaged(path, error.strerror or str(error)) from None
+    if run.key != folder.name:
+        raise _damaged(path, f"it is of run {run.key}")
+    return run
+
+
+def _damaged(path: Path, reason: str) -> MiaiError:
+    return MiaiError(f"{path}: not a run that was kept ({reason.rstrip('.')}); move the folder away.")
+
+
+@functools.cache
+def _checks() -> TypeAdapter[KeptRun]:
+    return TypeAdapter(KeptRun)
 
 
 # ---- uploading ----
@@ -169,28 +189,39 @@ def sync(store: Store, adopt: bool = False) -> SyncReport:
     """
     report = SyncReport()
     mlruns = store.location.mlruns
-    folders = _folders(mlruns)
-    if not folders:
+    if not _folders(mlruns):
         return report
     with FileLock(mlruns / FOLDER / "sync.lock"):
-        store.ask(lambda client: client.search_experiments(max_results=1))
-        for folder in _folders(mlruns):
-            run = _read(folder)
-            if run is None:
-                continue
-            if run.uri != store.location.shown and not adopt:
-                report.elsewhere[run.key] = run.uri
-                continue
+        remove_abandoned(mlruns)
+        _check_answers(store)
+        folders = _folders(mlruns)
+        for number, folder in enumerate(folders, 1):
             try:
+                run = _read(folder)
+                if run is None:
+                    continue
+                if run.uri != store.location.shown and not adopt:
+                    report.elsewhere[run.key] = run.uri
+                    continue
                 run_id = _upload(store, run, folder / ARTIFACTS)
             except MiaiError as error:
-                report.failed[run.key] = str(error)
+                report.failed[folder.name] = str(error)
+                try:
+                    _check_answers(store)
+                except MiaiError:
+                    report.waiting = len(folders) - number
+                    break
                 continue
             removed = folder.with_name(f"{REMOVED}{run.key}")
             folder.replace(removed)
             shutil.rmtree(removed, ignore_errors=True)
             report.uploaded[run.key] = run_id
     return report
+
+
+def _check_answers(store: Store) -> None:
+    """Raise a `StoreUnreachableError` unless the store answers."""
+    store.ask(lambda client: client.search_experiments(max_results=1))
 
 
 def _upload(store: Store, run: KeptRun, artifacts: Path) -> str:

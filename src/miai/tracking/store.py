@@ -423,8 +423,7 @@ def _leave_quickly() -> None:
 def _lives(tags: Mapping[str, str]) -> bool:
     """Whether the process that a run's tags name still lives. A run without such tags is not ours to judge."""
     with suppress(KeyError, ValueError):
-        started = tags.get(origin.PID_STARTED_TAG)
-        return origin.is_alive(int(tags[origin.PID_TAG]), float(started) if started else None)
+        return origin.is_alive(int(tags[origin.PID_TAG]), tags.get(origin.PID_STARTED_TAG))
     return True
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,7 +110,7 @@ def _plan(study: Study, further: list[str], store: Store) -> _Plan:
     for stage in study.stages:
         try:
             jobs = stage_jobs(study, stage, further, store)
-            found = {prepare(job, inputs, time.time()).fingerprint: job.name for job in jobs}
+            found = {prepare(job, inputs).fingerprint: job.name for job in jobs}
         except MiaiError as error:
             if not stage.needed:
                 raise

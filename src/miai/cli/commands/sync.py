@@ -23,5 +23,7 @@ def run(arguments: list[str]) -> int:
         say(out, f"not uploaded: {key}: {reason}")
     for key, uri in report.elsewhere.items():
         say(out, f"left alone: {key} is meant for {uri}; name it with tracking.uri= to upload it there")
+    if report.waiting:
+        say(out, f"{report.waiting} more wait: the store stopped answering. Run miai sync again when it is back.")
     say(out, f"{len(report.uploaded)} runs uploaded.")
     return 1 if report.failed else 0
