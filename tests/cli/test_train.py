@@ -42,9 +42,9 @@ def test_a_multirun_runs_what_is_missing(miai, store):
 
 
 def test_a_multirun_over_processes(miai, store):
-    said = miai("train", "-m", *TINY, "study=processes", "seed=range(3)", "workers=2")
+    said = miai("train", "-m", *TINY, "study=parallel", "seed=range(3)", "workers=2")
     assert said.code == 0
-    assert {run.params["seed"] for run in store.runs("processes")} == {"0", "1", "2"}
+    assert {run.params["seed"] for run in store.runs("parallel")} == {"0", "1", "2"}
 
 
 def test_a_study_the_plain_way_makes_the_very_same_runs(miai, store):
@@ -104,7 +104,8 @@ def test_what_hydra_knows_of_itself(home):
         ("study=", "study: String should have at least 1 character, not ''."),
         ("resume=maybe", "resume: Input should be a valid boolean, not 'maybe'."),
         ("workers=0", "workers: Input should be greater than or equal to 1, not 0."),
-        ("launcher=ray", "launcher: Input should be 'processes' or 'serial', not 'ray'."),
+        ("launcher=lokal", "launcher: no such choice 'lokal'; allowed: "),
+        ("launcher.workers=2", "launcher.workers: there is no such option"),
         ("task=match", "task: it is train here, not 'match'."),
         ("opponent=self", "opponent: self needs seat=both, not seat=first; both players learn one table."),
         ("opponent=table", "opponent.run: a value is needed."),
@@ -130,7 +131,7 @@ def test_what_hydra_knows_of_itself(home):
         ("-m alpha=interval(0,1)", "BasicSweeper does not support sweep type"),
         ("-m alpha=0.1,2", "alpha: Input should be less than or equal to 1, not 2. The run is: alpha=2"),
         ("-m seed=1,2 opponent=self,random", "opponent: self needs seat=both, not seat=first; both players learn "),
-        ("-m seed=1,2 launcher=serial,processes", "launcher: it is the same for all runs of a sweep, and cannot be "),
+        ("-m seed=1,2 launcher=serial,local", "launcher: it is the same for all runs of a sweep, and cannot be "),
         ("-m seed=1,2 algorithm=mc,foo", "algorithm: no such choice 'foo'; allowed: "),
         ("-m seed=1,2 init=nosuch", "init: run: the store "),
     ],

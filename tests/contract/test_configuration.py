@@ -20,6 +20,7 @@ from miai.games.start import GO
 from miai.players import players
 from miai.runner.compose import compose_one
 from miai.runner.configured import job_of
+from miai.runner.launchers import launchers
 from miai.runner.options import choice_names, choices, primary, primary_names
 from miai.runner.task import tasks
 from miai.schedules import ALPHA_SCHEDULES, EPSILON_SCHEDULES
@@ -27,6 +28,7 @@ from miai.tabular.opponents import opponents
 
 IMPLEMENTED = {
     "game": {*games.names(), GO},
+    "launcher": set(launchers.names()),
     "opponent": set(opponents.names()),
     "schedule": set(EPSILON_SCHEDULES),
     "alpha_schedule": set(ALPHA_SCHEDULES),
@@ -69,6 +71,7 @@ def all_choices() -> list[tuple[str, str]]:
         for name in primary_names()
         for group in primary(name).groups
         if not (name in tasks() and group.folder == "player")  # Those are players to choose from, each itself.
+        if group.folder != "launcher" or name in ("train", "match")  # All tasks have it from one file.
         for choice in choice_names(group.folder)
     ]
 

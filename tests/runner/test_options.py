@@ -44,6 +44,7 @@ def test_options_and_groups_with_their_defaults_and_comments(own_conf):
     assert [(group.key, group.path, group.default, group.comment) for group in found.groups] == [
         ("game", "game", "tictactoe", "what is played"),
         ("opponent@evaluation.opponent", "evaluation.opponent", "random", ""),
+        ("launcher", "launcher", "local", "where runs are made, and the units of work of a run"),
     ]
     own = [option for option in found.options if option not in primary("base").options]
     assert own == [

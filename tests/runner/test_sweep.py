@@ -42,7 +42,7 @@ class Screen:
         return self._file.getvalue()
 
 
-@pytest.mark.parametrize("launcher", ["processes", "serial"])
+@pytest.mark.parametrize("launcher", ["local", "serial"])
 def test_the_same_command_again_runs_only_what_is_missing_and_says_so(
     location: Location, store: Store, experiment: str, launcher: Any
 ) -> None:
@@ -65,7 +65,7 @@ def test_the_same_command_again_runs_only_what_is_missing_and_says_so(
     assert leftovers(location) == []
 
 
-@pytest.mark.parametrize("launcher", ["processes", "serial"])
+@pytest.mark.parametrize("launcher", ["local", "serial"])
 def test_failures_stop_nobody_close_the_sweep_in_a_table_and_are_tried_again(
     location: Location, store: Store, experiment: str, launcher: Any
 ) -> None:
@@ -167,8 +167,8 @@ def test_no_jobs_is_no_error(location: Location) -> None:
 
 
 def test_an_unknown_launcher_is_refused(location: Location) -> None:
-    with pytest.raises(MiaiError, match="launcher: no such choice 'slurm'; allowed: processes, serial"):
-        run_jobs([], location, launcher="slurm")  # type: ignore[arg-type]
+    with pytest.raises(MiaiError, match=r"^launcher: no such choice 'lokal'; .* Did you mean 'local'\?"):
+        run_jobs([], location, launcher="lokal")
 
 
 def test_a_store_that_does_not_answer_costs_nothing_but_a_sync(

@@ -120,7 +120,7 @@ def test_a_stage_that_fails_stops_those_that_need_it_and_no_others(study_of, sto
         ("alpha=3", r"^alpha: .*less than or equal to 1, not 3\. The run is: seed=0 .*alpha=3"),
         ("resume=maybe", r"^resume: .*valid boolean, not 'maybe'"),
         ("workers=0", r"^workers: .*greater than or equal to 1, not 0"),
-        ("launcher=ray", r"^launcher: .*'processes' or 'serial', not 'ray'"),
+        ("launcher=lokal", r"^launcher: no such choice 'lokal'; allowed: .*Did you mean 'local'"),
         ("fail_fast=1", r"^fail_fast: .*valid boolean, not 1"),
         ("workers=1,2", r"^workers: it is the same for all runs of a sweep, and cannot be swept"),
         ("init=nosuch", r"^init: .*no run with the id or name 'nosuch'"),

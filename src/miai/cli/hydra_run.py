@@ -175,9 +175,15 @@ def _run_single(job: Job, console: Any) -> Outcome:
     from rich import progress
 
     from miai.cli.terminal import say
-    from miai.runner import run_one
+    from miai.runner import run_one, send_one
     from miai.runner.configured import HowToRun, location_of
 
+    how, location = HowToRun.of(job.config), location_of(job.config)
+    launcher = how.build_launcher()
+    if launcher.elsewhere and not job.task.spreads:
+        outcome = send_one(job, location, launcher, console)
+        _show(outcome, console)
+        return outcome
     columns = (
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
@@ -190,8 +196,9 @@ def _run_single(job: Job, console: Any) -> Outcome:
         task = bar.add_task(job.name, total=1)
         outcome = run_one(
             job,
-            location_of(job.config),
-            workers=HowToRun.of(job.config).workers,
+            location,
+            launcher=launcher,
+            workers=how.workers,
             tell=lambda line: say(console, line),
             on_progress=lambda done, total: bar.update(task, completed=done, total=total),
         )

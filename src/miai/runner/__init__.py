@@ -6,11 +6,10 @@
 from miai.runner.context import RunContext
 from miai.runner.execute import Outcome, run_one
 from miai.runner.pool import start_early
-from miai.runner.sweep import LAUNCHERS, SweepResult, run_jobs
+from miai.runner.sweep import SweepResult, run_jobs, send_one
 from miai.runner.task import Job, Task, task_modules
 
 __all__ = [
-    "LAUNCHERS",
     "Job",
     "Outcome",
     "RunContext",
@@ -18,6 +17,7 @@ __all__ = [
     "Task",
     "run_jobs",
     "run_one",
+    "send_one",
     "start_early",
     "task_modules",
 ]

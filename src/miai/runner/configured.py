@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -11,6 +11,7 @@ from pydantic.dataclasses import dataclass
 from miai.errors import MiaiError, choose
 from miai.kinds import STRICT, validate
 from miai.runner.compose import compose_one
+from miai.runner.launchers import Launcher, launchers
 from miai.runner.options import Primary, primary
 from miai.runner.resume import Inputs
 from miai.runner.sweep import SweepResult, run_jobs
@@ -34,7 +35,7 @@ class _Tracking:
 class HowToRun:
     """How runs are made, as conf/base.yaml says it. Nothing here affects results."""
 
-    launcher: Literal["processes", "serial"]
+    launcher: dict[str, Any]
     workers: Annotated[int, Field(ge=1)] | None
     resume: bool
     fail_fast: bool
@@ -47,6 +48,14 @@ class HowToRun:
             MiaiError: a value is not allowed.
         """
         return validate(cls, {key: config[key] for key in cls.__dataclass_fields__}, "")
+
+    def build_launcher(self) -> Launcher:
+        """Return the launcher with its options.
+
+        Raises:
+            MiaiError: an option is not allowed.
+        """
+        return launchers.build(self.launcher)
 
 
 @dataclass(config=STRICT, kw_only=True)
@@ -95,7 +104,7 @@ def _job(config: Mapping[str, Any], offered: Mapping[str, Primary]) -> Job:
     known = tasks()
     task = known[choose(str(config.get("task")), known, "task")]
     offered[task.name].check(config)
-    HowToRun.of(config)
+    HowToRun.of(config).build_launcher()
     location_of(config)
     belonging = validate(_Belonging, {"study": config["study"], "stage": config["stage"]}, "")
     task.check(config)
@@ -121,11 +130,13 @@ def run_configured(jobs: Sequence[Job], console: Console | None, title: str) -> 
     """Make a sweep's runs as their configuration says: store, launcher, workers, resume, fail_fast.
 
     Raises:
-        MiaiError: an input of a run is not there. Nothing has been run then.
+        MiaiError: an input of a run is not there, or the launcher cannot be used here. Nothing has been run then.
     """
     config = jobs[0].config
     how = HowToRun.of(config)
     location = location_of(config)
+    launcher = how.build_launcher()
+    launcher.check(location)
     inputs = Inputs(Store(location))
     for job in jobs:
         for role, reference in job.task.inputs(job.config).items():
@@ -133,7 +144,7 @@ def run_configured(jobs: Sequence[Job], console: Console | None, title: str) -> 
     return run_jobs(
         jobs,
         location,
-        launcher=how.launcher,
+        launcher=launcher,
         workers=how.workers,
         resume=how.resume,
         fail_fast=how.fail_fast,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +15,9 @@ from miai.runner import pool, stopping
 from miai.runner.checkpoint import Checkpoints
 from miai.tracking import RunLog
 from miai.tracking.store import first_line
+
+if TYPE_CHECKING:
+    from miai.runner.launchers import Workers
 
 PROGRESS_SECONDS = 0.1
 """Progress is passed on no more often than this."""
@@ -33,8 +35,11 @@ class RunContext:
         inputs: files by role, as the task's `inputs` named them.
         logger: goes to the run's log, an artifact.
         fingerprint: see `fingerprint.fingerprint`.
-        workers: how many processes `map` may use; 1 inside a worker of a sweep.
+        workers: how many processes or threads of this machine the task may use.
         conclusion: what was given to `conclude`.
+
+    Args:
+        spread: opens workers that have imported the named modules, for `map`; `None`: units are done in this process.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class RunContext:
         fingerprint: str,
         workers: int,
         on_progress: Callable[[int, int], None] | None = None,
+        spread: Callable[[Sequence[str]], Workers] | None = None,
     ) -> None:
         self.seed = seed
         self.work = work
@@ -59,6 +65,7 @@ class RunContext:
         self._run_log = run_log
         self._checkpoints = checkpoints
         self._on_progress = on_progress
+        self._spread = spread
         self._progress_said = 0.0
 
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
@@ -135,7 +142,7 @@ class RunContext:
         total: int | None = None,
         here: bool = False,
     ) -> dict[str, dict[str, Any]]:
-        """Do independent units of work, over all processes that the run may use.
+        """Do independent units of work, over all workers that the launcher has for this run.
 
         Args:
             function: module-level; takes a unit, returns a dict that JSON can hold. It must depend on the unit alone: a
@@ -143,7 +150,7 @@ class RunContext:
             units: units by key. A unit whose key was done by a killed run of this fingerprint is not done again.
             sizes: how much of the run each unit is, for the progress bar; by default 1.
             before, total: what was done before these units, and all that there is to do, if these are not all.
-            here: do them in this process, whatever `workers` says.
+            here: do them in this process, whatever the launcher is.
 
         Returns:
             the results by key, in the order of `units`.
@@ -172,8 +179,9 @@ class RunContext:
                 results[key] = self._checkpoints.save_unit(key, result)
             say_progress()
 
-        if not here and self.workers > 1 and len(missing) > 1 and not pool.in_worker():
-            self._map_in_processes(function, {key: units[key] for key in missing}, keep)
+        if self._spread is not None and not here and len(missing) > 1:
+            with self._spread([function.__module__]) as workers:
+                self._map_over(workers, function, {key: units[key] for key in missing}, keep)
         else:
             for key in missing:
                 try:
@@ -183,30 +191,25 @@ class RunContext:
                 keep(key, result)
         return {key: results[key] for key in units}
 
-    def _map_in_processes(
+    def _map_over(
         self,
+        workers: Workers,
         function: Callable[[Unit], Mapping[str, Any]],
         units: Mapping[str, Unit],
         keep: Callable[[str, Mapping[str, Any]], None],
     ) -> None:
-        with pool.WorkerPool(min(self.workers, len(units)), preload=[function.__module__]) as workers:
-            for key, unit in units.items():
-                workers.submit(key, function, unit)
-            while workers.unfinished:
-                for event in workers.events(timeout=1.0):
-                    if isinstance(event, pool.Done):
-                        keep(event.key, event.value)
-                    elif isinstance(event, pool.Raised):
-                        self.logger.error("unit %s failed\n%s", event.key, event.details)
-                        raise MiaiError(f"unit {event.key}: {event.reason}")
-                    elif isinstance(event, pool.Died):
-                        self.logger.warning("unit %s: its worker was %s", event.key, event.reason)
-                        if event.given_up:
-                            times = pool.MAX_DEATHS
-                            raise MiaiError(f"unit {event.key}: its worker died {times} times, last {event.reason}.")
-                self._run_log.tick()
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        for key, unit in units.items():
+            workers.submit(key, function, unit)
+        while workers.unfinished:
+            for event in workers.events(timeout=1.0):
+                if isinstance(event, pool.Done):
+                    keep(event.key, event.value)
+                elif isinstance(event, pool.Raised):
+                    self.logger.error("unit %s failed\n%s", event.key, event.details)
+                    raise MiaiError(f"unit {event.key}: {event.reason}")
+                elif isinstance(event, pool.Died):
+                    self.logger.warning("unit %s: its worker was %s", event.key, event.reason)
+                    if event.given_up:
+                        times = pool.MAX_DEATHS
+                        raise MiaiError(f"unit {event.key}: its worker died {times} times, last {event.reason}.")
+            self._run_log.tick()

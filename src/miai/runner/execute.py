@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import shutil
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -16,7 +17,8 @@ from typing import Literal
 from miai.errors import MiaiError
 from miai.runner import pool, stopping
 from miai.runner.checkpoint import Checkpoints
-from miai.runner.context import RunContext, available_cores
+from miai.runner.context import RunContext
+from miai.runner.launchers import Launcher, Workers, named
 from miai.runner.resume import CHECKPOINTS, Claim, Inputs, Ready, clean_up, prepare, work_folder
 from miai.runner.task import Job
 from miai.tracking import FAILED, FINISHED, KILLED, RunLog, Store, StoreUnreachableError, origin
@@ -71,6 +73,7 @@ def run_one(
     job: Job,
     location: Location,
     *,
+    launcher: Launcher | str = "local",
     continue_killed: bool = True,
     workers: int | None = None,
     tell: Callable[[str], None] | None = None,
@@ -79,14 +82,17 @@ def run_one(
     """Make one run in this process, whether or not the store has one like it.
 
     Args:
+        launcher: where the task's units of work are done, if it hands out any.
         continue_killed: go on from the checkpoint of a killed run of the same fingerprint, if there is one.
-        workers: processes for the task's units of work; all cores by default.
+        workers: units done at once; by default as many as the launcher has room for.
         tell: is given each line that the user has to see.
         on_progress: is given (done, total) now and then.
 
     Raises:
-        MiaiError: an input is not there.
+        MiaiError: an input is not there, or the launcher cannot be used here.
     """
+    launcher = named(launcher)
+    launcher.check(location)
     store = Store(location, tell)
     clean_up(location)
     try:
@@ -100,7 +106,8 @@ def run_one(
             store,
             regardless=True,
             continue_killed=continue_killed,
-            workers=workers or available_cores(),
+            launcher=launcher,
+            workers=workers,
             on_progress=on_progress,
         )
         stopped_by = stopping.requested()
@@ -114,14 +121,19 @@ def execute(
     *,
     regardless: bool,
     continue_killed: bool,
-    workers: int = 1,
+    launcher: Launcher | None = None,
+    workers: int | None = None,
     on_progress: Callable[[int, int], None] | None = None,
+    on_start: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Make one run. Whatever the task raises ends in the outcome.
 
     Args:
         regardless: run even if another process is making the same run, or has just finished it.
         continue_killed: go on from what a killed run of the same fingerprint left.
+        launcher: where the task's units of work are done; `None`: in this process.
+        workers: processes or threads for the task; with a launcher, all that there is room for by default; else 1.
+        on_start: is given the run's id as soon as the store has it.
     """
     job, location = ready.job, store.location
     claim = Claim(location, job.experiment, ready.fingerprint)
@@ -135,7 +147,9 @@ def execute(
         checkpoints = Checkpoints(location.mlruns / CHECKPOINTS / own)
         if not continue_killed:
             checkpoints.remove()
-        outcome = _execute(ready, store, claim, checkpoints, workers, on_progress)
+        own_threads = workers or (pool.available_cores() if launcher is not None and not launcher.in_process else 1)
+        spread = _spread(launcher, workers, location)
+        outcome = _execute(ready, store, claim, checkpoints, own_threads, spread, on_progress, on_start)
         if outcome.status == "finished":
             checkpoints.remove()
             if claim.held:
@@ -157,13 +171,24 @@ def _ended_unseen(claim: Claim, store: Store) -> str | None:
     return None
 
 
+def _spread(
+    launcher: Launcher | None, workers: int | None, location: Location
+) -> Callable[[Sequence[str]], Workers] | None:
+    """What opens workers for units of work, given the modules that they need; `None` if there are to be none."""
+    if launcher is None or launcher.in_process or (not launcher.elsewhere and (workers or pool.available_cores()) == 1):
+        return None
+    return functools.partial(launcher.open, workers, location)
+
+
 def _execute(
     ready: Ready,
     store: Store,
     claim: Claim,
     checkpoints: Checkpoints,
     workers: int,
+    spread: Callable[[Sequence[str]], Workers] | None,
     on_progress: Callable[[int, int], None] | None,
+    on_start: Callable[[str], None] | None,
 ) -> Outcome:
     began = time.perf_counter()
     job = ready.job
@@ -194,7 +219,10 @@ def _execute(
                 fingerprint=ready.fingerprint,
                 workers=workers,
                 on_progress=on_progress,
+                spread=spread,
             )
+            if on_start is not None:
+                on_start(run_log.run_id)
             logger.info("run %s (%s) began: fingerprint %s", run_log.run_id, job.name, ready.fingerprint)
             task_began = time.perf_counter()
             status, reason = _attempt(job, context, logger)
@@ -280,15 +308,17 @@ def prepare_worker(location: Location) -> None:
     origin.code_tags()
 
 
-def execute_in_worker(ready: Ready, regardless: bool, continue_killed: bool) -> Outcome:
-    """Make one run of a sweep; its progress goes to the parent."""
+def execute_in_worker(ready: Ready, regardless: bool, continue_killed: bool, cores: int = 1) -> Outcome:
+    """Make one run of a sweep; what it says goes to the parent: its id in the store, and its progress."""
     assert _worker_store is not None
     return execute(
         ready,
         _worker_store,
         regardless=regardless,
         continue_killed=continue_killed,
+        workers=cores,
         on_progress=lambda done, total: pool.say(("progress", done, total)),
+        on_start=lambda run_id: pool.say(("began", run_id)),
     )
 
 

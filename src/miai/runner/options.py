@@ -124,19 +124,20 @@ def primary(name: str) -> Primary:
     if file is None:
         raise MiaiError(f"conf: there is no {name}.yaml in {' or '.join(map(str, conf_folders()))}.")
     groups: list[Group] = []
+    further: list[Group] = []
     bases: list[Option] = []
     for entry, comment in _defaults(file):
         group, _, choice = entry.partition(": ")
         if not choice:
             if entry != "_self_" and _find(entry) is not None:
                 base = primary(entry)
-                groups += base.groups
+                further += base.groups
                 bases += base.options
         elif not group.startswith("override "):
             folder, _, path = group.partition("@")
             groups.append(Group(folder, path or folder, choice, comment))
     own = {option.path: option for option in _options(file) if option.path not in FIXED}
-    return Primary(name, tuple(groups), (*own.values(), *(option for option in bases if option.path not in own)))
+    return Primary(name, (*groups, *further), (*own.values(), *(option for option in bases if option.path not in own)))
 
 
 def primary_names() -> list[str]:

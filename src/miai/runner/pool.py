@@ -38,7 +38,7 @@ ONE_THREAD = (
     "NUMEXPR_NUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-"""A pool fills the cores with processes; threads inside them would only get in each other's way."""
+"""A pool fills the cores with processes; more threads inside them would only get in each other's way."""
 
 PRELOADED = (
     "numpy",
@@ -109,13 +109,22 @@ class Died:
 Event = Message | Done | Raised | Died
 
 
-def start_early(preload: Sequence[str] = ()) -> None:
-    """Start the fork server in the background, unless it runs: it imports `preload` while the caller goes on."""
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def start_early(preload: Sequence[str] = (), threads: int = 1) -> None:
+    """Start the fork server in the background, unless it runs: it imports `preload` while the caller goes on.
+
+    Args:
+        threads: that a worker may use.
+    """
     from miai.tracking.location import use_mlflow_defaults
 
     use_mlflow_defaults()
     before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    os.environ.update(dict.fromkeys(ONE_THREAD, str(threads)))
     try:
         forkserver.set_forkserver_preload([*PRELOADED, *preload])
         resource_tracker.ensure_running()
@@ -138,9 +147,14 @@ class WorkerPool:
         workers: how many processes.
         preload: modules that the fork server imports, if this pool is the first.
         prepare: called once in each new worker, with `prepare_args`, while the first calls wait.
+        max_deaths: a call whose worker died this often is given up.
+        threads: that each worker may use, if this pool is the first.
 
     Use it as a context manager; leaving it stops the workers.
     """
+
+    retry_wait = 0.5
+    stop_grace = 0.6
 
     def __init__(
         self,
@@ -148,15 +162,19 @@ class WorkerPool:
         preload: Sequence[str] = (),
         prepare: Callable[..., None] | None = None,
         prepare_args: tuple = (),
+        *,
+        max_deaths: int = MAX_DEATHS,
+        threads: int = 1,
     ) -> None:
         if workers < 1:
             raise ValueError(f"workers: at least 1, got {workers}")
         self._size = workers
+        self._max_deaths = max_deaths
         self._prepare = (prepare, prepare_args)
         self._waiting: deque[_Call] = deque()
         self._workers: list[_Worker] = []
         self._idle_deaths = 0
-        start_early(preload)
+        start_early(preload, threads)
 
     def __enter__(self) -> WorkerPool:
         return self
@@ -187,7 +205,7 @@ class WorkerPool:
         """Ask the calls under way to stop (SIGTERM)."""
         for worker in self._workers:
             if worker.call is not None:
-                worker.call.deaths = MAX_DEATHS  # Not to be done again.
+                worker.call.deaths = self._max_deaths  # Not to be done again.
                 worker.terminate()
 
     def events(self, timeout: float) -> Iterator[Event]:
@@ -278,7 +296,7 @@ class WorkerPool:
                 raise MiaiError(f"worker processes cannot be started: the last one was {reason}.")
             return
         call.deaths += 1
-        given_up = call.deaths >= MAX_DEATHS
+        given_up = call.deaths >= self._max_deaths
         if not given_up:
             self._waiting.append(call)
         yield Died(call.key, reason, given_up)

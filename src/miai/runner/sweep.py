@@ -1,4 +1,4 @@
-"""Many runs: what is missing is run, over processes or one after another, and every failure is shown at the end."""
+"""Many runs: what is missing is made by the workers of a launcher, and every failure is shown at the end."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import contextlib
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from miai.errors import choose
 from miai.runner import pool, stopping
-from miai.runner.context import available_cores
 from miai.runner.execute import Outcome, Status, execute, execute_in_worker, prepare_worker
+from miai.runner.launchers import Launcher, Workers, named
 from miai.runner.progress import SweepDisplay
 from miai.runner.resume import Plan, Ready, clean_up, plan
 from miai.runner.task import Job
@@ -22,13 +21,8 @@ from miai.tracking.location import Location
 if TYPE_CHECKING:
     from rich.console import Console
 
-Launcher = Literal["processes", "serial"]
-LAUNCHERS = ("processes", "serial")
-STOP_GRACE = 0.6
-"""Seconds that the runs under way have, on Ctrl-C, to end as KILLED."""
-
 BUSY_WAIT = 0.5
-"""Seconds until a run that another sweep is making is looked at again."""
+"""Seconds until this process looks again at a run that another sweep is making."""
 
 
 @dataclass
@@ -68,9 +62,10 @@ def run_jobs(
     jobs: Sequence[Job],
     location: Location,
     *,
-    launcher: Launcher = "processes",
+    launcher: Launcher | str = "local",
     workers: int | None = None,
     resume: bool = True,
+    continue_killed: bool | None = None,
     fail_fast: bool = False,
     console: Console | None = None,
     title: str = "runs",
@@ -82,41 +77,60 @@ def run_jobs(
     again. Ctrl-C and SIGTERM end the sweep at once; what is done stays.
 
     Args:
-        launcher: `processes`, or `serial`: one after another in this process.
-        workers: processes; all cores by default.
+        launcher: where the runs are made; a name is that launcher with its default options.
+        workers: runs made at once; by default as many as the launcher has room for.
         resume: leave out what the store has already.
+        continue_killed: go on from the checkpoints that killed runs left; by default as `resume`.
         fail_fast: stop at the first failure.
         console: rich's; `None` shows nothing.
         title: what the progress bar calls it.
         preload: modules that workers will need, imported in the background from now on.
 
     Raises:
-        MiaiError: no such launcher; workers cannot be started.
+        MiaiError: no such launcher, or it cannot be used here; workers cannot be started.
     """
-    choose(launcher, LAUNCHERS, "launcher")
-    sweep = _Sweep(jobs, location, resume, fail_fast, SweepDisplay(console, title), time.perf_counter())
+    launcher = named(launcher)
+    launcher.check(location)
+    display = SweepDisplay(console, title)
+    continue_killed = resume if continue_killed is None else continue_killed
+    sweep = _Sweep(jobs, location, launcher, workers, resume, continue_killed, fail_fast, display, time.perf_counter())
     with stopping.listening():
         try:
-            if launcher == "serial":
+            if launcher.in_process:
                 sweep.run_serially()
             else:
-                sweep.run_in_processes(workers or available_cores(), preload)
+                sweep.run_in_workers(preload)
         except (stopping.Stopped, KeyboardInterrupt) as stop:
             sweep.stopped_by = stop.signum if isinstance(stop, stopping.Stopped) else int(signal.SIGINT)
             stopping.forget()
     return sweep.result()
 
 
+def send_one(job: Job, location: Location, launcher: Launcher, console: Console | None) -> Outcome:
+    """Let a worker of the launcher make one run, whether or not the store has one like it.
+
+    Raises:
+        MiaiError: the launcher cannot be used here.
+    """
+    how = {"launcher": launcher, "resume": False, "continue_killed": True, "console": console, "title": job.name}
+    result = run_jobs([job], location, preload=job.task.preload, **how)  # type: ignore[arg-type]
+    return replace(result.outcomes[0], stopped_by=result.stopped_by)
+
+
 @dataclass
 class _Sweep:
     jobs: Sequence[Job]
     location: Location
+    launcher: Launcher
+    workers: int | None
     resume: bool
+    continue_killed: bool
     fail_fast: bool
     display: SweepDisplay
     began: float
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     partly: dict[int, float] = field(default_factory=dict)
+    run_ids: dict[int, str] = field(default_factory=dict)
     stopped_by: int | None = None
     plan: Plan = field(default_factory=Plan)
     store: Store = field(init=False)
@@ -152,9 +166,9 @@ class _Sweep:
     def run_serially(self) -> None:
         with stopping.interruptible():
             self.look()
-        self._one_after_another(workers=1)
+        self._one_after_another()
 
-    def _one_after_another(self, workers: int) -> None:
+    def _one_after_another(self) -> None:
         with self.display:
             waiting = list(self.plan.todo)
             while waiting and not self._enough():
@@ -163,8 +177,9 @@ class _Sweep:
                     self.plan.todo[index],
                     self.store,
                     regardless=not self.resume,
-                    continue_killed=self.resume,
-                    workers=workers,
+                    continue_killed=self.continue_killed,
+                    launcher=self.launcher,
+                    workers=self.workers,
                     on_progress=lambda done, total, index=index: self._progress(index, done, total),  # type: ignore[misc]
                 )
                 if outcome.status == "busy":
@@ -176,15 +191,15 @@ class _Sweep:
                 with stopping.interruptible():
                     pass  # A stop that came while the run's end was being written.
 
-    # ---- over processes ----
+    # ---- over workers ----
 
-    def run_in_processes(self, size: int, preload: Sequence[str]) -> None:
+    def run_in_workers(self, preload: Sequence[str]) -> None:
         modules = [*preload, *sorted({job.task.run.__module__ for job in self.jobs})]
-        with pool.WorkerPool(size, modules, prepare_worker, (self.location,)) as workers:
+        with self.launcher.open(self.workers, self.location, modules, prepare_worker, (self.location,)) as workers:
             with stopping.interruptible():
                 self.look()
-            if len(self.plan.todo) == 1:  # A single run stays here, and spreads its own units over all cores.
-                self._one_after_another(size)
+            if self._stays_here():
+                self._one_after_another()
                 return
             deaths: dict[int, int] = {}
             for index, ready in self.plan.todo.items():
@@ -196,11 +211,19 @@ class _Sweep:
                     self._stop(workers)
                     raise
 
-    def _submit(self, workers: pool.WorkerPool, index: int, ready: Ready, wait: float = 0.0) -> None:
-        after = time.monotonic() + wait if wait else 0.0
-        workers.submit(index, execute_in_worker, ready, not self.resume, self.resume, after=after)
+    def _stays_here(self) -> bool:
+        """A single run is made in this process, which spreads its units of work; elsewhere, if it has any."""
+        [index, *others] = self.plan.todo or [-1]
+        if others or index < 0:
+            return False
+        return not self.launcher.elsewhere or self.jobs[index].task.spreads
 
-    def _loop(self, workers: pool.WorkerPool, deaths: dict[int, int]) -> None:
+    def _submit(self, workers: Workers, index: int, ready: Ready, wait: float = 0.0) -> None:
+        after = time.monotonic() + wait if wait else 0.0
+        how = (not self.resume, self.continue_killed, self.launcher.cores)
+        workers.submit(index, execute_in_worker, ready, *how, after=after)
+
+    def _loop(self, workers: Workers, deaths: dict[int, int]) -> None:
         stopping_all = False
         while workers.unfinished:
             if self._enough() and not stopping_all:
@@ -211,18 +234,23 @@ class _Sweep:
                 self._handle(workers, event, deaths, stopping_all)
             self.display.update(self.outcomes.values(), sum(self.partly.values()))
 
-    def _handle(self, workers: pool.WorkerPool, event: pool.Event, deaths: dict[int, int], stopping_all: bool) -> None:
+    def _handle(self, workers: Workers, event: pool.Event, deaths: dict[int, int], stopping_all: bool) -> None:
         index = event.key
         if isinstance(event, pool.Message):
             kind, *content = event.content
             if kind == "notice":
                 self.store.tell_once(content[0])
+            elif kind == "waiting":
+                self.display.notice(content[0])
+            elif kind == "began":
+                self.run_ids[index] = content[0]
             else:
                 self._progress(index, *content)
             return
         self.partly.pop(index, None)
+        run_id = self.run_ids.pop(index, None)
         if isinstance(event, pool.Died):
-            self._close_dead_runs()
+            self._close_dead_runs([run_id] if run_id else [])
             if event.given_up:
                 reason = (
                     f"stopped: its worker was {event.reason}"
@@ -233,7 +261,7 @@ class _Sweep:
         elif isinstance(event, pool.Raised):
             self._note(index, Outcome("failed", self._name(index), reason=event.reason))
         elif event.value.status == "busy":
-            self._submit(workers, index, self.plan.todo[index], BUSY_WAIT)
+            self._submit(workers, index, self.plan.todo[index], workers.retry_wait)
         elif event.value.status == "killed" and not stopping_all:
             # Somebody sent SIGTERM to the worker alone: like any other death of a worker.
             deaths[index] = deaths.get(index, 0) + 1
@@ -244,30 +272,34 @@ class _Sweep:
         else:
             self._note(index, event.value)
 
-    def _stop(self, workers: pool.WorkerPool) -> None:
+    def _stop(self, workers: Workers) -> None:
         """End the runs under way as KILLED, within moments."""
         workers.cancel_waiting()
         workers.terminate_running()
-        deadline = time.monotonic() + STOP_GRACE
+        deadline = time.monotonic() + workers.stop_grace
         stopping.forget()
         killed = False
         with contextlib.suppress(stopping.Stopped):
             while workers.unfinished and time.monotonic() < deadline:
                 for event in workers.events(timeout=0.05):
-                    if isinstance(event, pool.Done) and event.value.status != "busy":
-                        self._note(event.key, event.value)
+                    if isinstance(event, pool.Done):
+                        self.run_ids.pop(event.key, None)
+                        if event.value.status != "busy":
+                            self._note(event.key, event.value)
                     killed = killed or isinstance(event, pool.Died)
         killed = killed or workers.unfinished > 0
         workers.stop(grace=0.0)
         if killed:
-            self._close_dead_runs()
+            self._close_dead_runs(list(self.run_ids.values()))
 
-    def _close_dead_runs(self) -> None:
-        """Clear up after a worker that was killed."""
+    def _close_dead_runs(self, run_ids: Sequence[str]) -> None:
+        """Clear up after workers that were killed: those of this machine are looked for, the runs of others named."""
         clean_up(self.location)
         if not self.store.is_down():
             with contextlib.suppress(StoreUnreachableError):
                 self.store.close_dead_runs()
+                if self.launcher.elsewhere and run_ids:
+                    self.store.close_runs(run_ids)
 
     # ---- both ----
 

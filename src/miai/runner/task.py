@@ -59,6 +59,8 @@ class Task:
         at_terminal: whether a person takes part in the run, who would be disturbed by a progress bar.
         product: the artifact by which `miai reproduce` tells whether a run came out the same.
         preload: modules that `run` imports where it uses them; worker processes are forked with them.
+        spreads: whether `run` hands out units of work (`RunContext.map`) that are most of what there is to do. A single
+            run of another task is, as a whole, done by one worker where workers are on other machines.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Task:
     settle: Callable[[Config], Config] = as_it_is
     at_terminal: Callable[[Config], bool] = never
     product: str = "table.npz"
+    spreads: bool = False
 
     def __post_init__(self) -> None:
         missing = [source for source in self.sources if not (PACKAGE / source).exists()]

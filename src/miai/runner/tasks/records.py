@@ -234,4 +234,5 @@ TASK = Task(
     at_terminal=at_terminal,
     product=GAMES_FILE,
     preload=("miai.arena", "miai.search"),
+    spreads=True,
 )

@@ -185,4 +185,5 @@ TASK = Task(
     at_terminal=at_terminal,
     product=matches.GAMES_FILE,
     preload=("miai.arena", "miai.search"),
+    spreads=True,
 )

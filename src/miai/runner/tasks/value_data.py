@@ -165,4 +165,5 @@ TASK = Task(
     check=check,
     product="positions.safetensors",
     preload=("miai.alphago.value_data",),
+    spreads=True,
 )
