@@ -15,7 +15,19 @@ SOURCE = Path(miai.__file__).parent
 DOCUMENT = SOURCE.parents[1] / "docs" / "architecture.md"
 
 LAYERS = (
-    ("errors", "project", "kernel_cache", "compiled", "kinds", "references", "rng", "tensor_file", "games"),
+    (
+        "errors",
+        "project",
+        "kernel_cache",
+        "compiled",
+        "kinds",
+        "references",
+        "rng",
+        "tensor_file",
+        "npz",
+        "plain_text",
+        "games",
+    ),
     ("schedules", "search", "records"),
     ("tabular", "networks"),
     ("players", "arena", "ratings", "gtp"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from miai.errors import MiaiError
-from miai.tensor_file import DTYPES, load_tensors, save_tensors
+from miai.tensor_file import DTYPES, MAX_HEADER, load_tensors, save_tensors
 
 ARRAYS = {"moves": np.arange(6, dtype=np.int16).reshape(2, 3), "weights": np.array([0.5, -1.0], np.float32)}
 META = {"board_size": 9, "names": ["a", "ü"]}
@@ -135,3 +135,32 @@ def test_metadata_is_json_that_people_can_read(file: Path):
     size = int.from_bytes(file.read_bytes()[:8], "little")
     about = json.loads(json.loads(file.read_bytes()[8 : 8 + size])["__metadata__"]["miai"])
     assert about == {"kind": "sample", "version": 1, "meta": META}
+
+
+def test_a_header_that_claims_gigabytes_is_not_read(tmp_path: Path):
+    for length in (MAX_HEADER + 1, 2**40, 2**64 - 1):
+        (tmp_path / "x.safetensors").write_bytes(length.to_bytes(8, "little") + b"{}" + b" " * 100)
+        with pytest.raises(MiaiError, match=r"its header has [\d,]+ bytes; at most 4,194,304 are read"):
+            load_tensors(tmp_path / "x.safetensors", "sample", 1)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"dtype": "F32", "shape": [0, 2**62], "data_offsets": [0, 0]},
+        {"dtype": "F32", "shape": [2**62, 4], "data_offsets": [0, 0]},
+        {"dtype": "F32", "shape": [0] * 70, "data_offsets": [0, 0]},
+        {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
+        {"dtype": "F32", "shape": [1], "data_offsets": [0, 2**63]},
+        {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]},
+        {"dtype": "F32", "shape": [1.5], "data_offsets": [0, 4]},
+        {"dtype": "PICKLE", "shape": [1], "data_offsets": [0, 4]},
+    ],
+)
+def test_an_absurd_header_is_one_line(tmp_path: Path, entry: dict):
+    about = json.dumps({"kind": "sample", "version": 1, "meta": {}})
+    header = json.dumps({"__metadata__": {"miai": about}, "a": entry}).encode()
+    (tmp_path / "x.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 4)
+    with pytest.raises(MiaiError) as error:
+        load_tensors(tmp_path / "x.safetensors", "sample", 1)
+    assert "\n" not in str(error.value)

@@ -21,6 +21,8 @@ ABOUT = "miai"
 """The one key of the header's metadata; with several, the library would write them in a random order."""
 HEADER_BYTES = 8
 """A safetensors file begins with its header's length, a little-endian number of so many bytes."""
+MAX_HEADER = 4 * 1024 * 1024
+"""Bytes. The format allows 100 MB, of which Python would make gigabytes; those that Miai writes have some kilobytes."""
 
 # By the format's own names. Complex numbers, bfloat16 and the 8-bit floats have no use here.
 DTYPES = {
@@ -107,7 +109,10 @@ def load_tensors(
     found = {}
     for name, entry in header.items():
         first, last = entry["data_offsets"]
-        array = whole[start + first : start + last].view(types[name]).reshape(entry["shape"])
+        try:
+            array = whole[start + first : start + last].view(types[name]).reshape(entry["shape"])
+        except (ValueError, OverflowError):  # an array without elements may claim any length along another axis
+            raise MiaiError(f"{path}: it is damaged: its array {name!r} has the shape {entry['shape']}.") from None
         array.flags.writeable = False
         found[name] = array
     return found, about["meta"]
@@ -132,11 +137,14 @@ def _read_header(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise MiaiError(f"{path}: no such file.")
     try:
-        with safe_open(path, framework="numpy"):
-            pass
         with path.open("rb") as file:
-            header = json.loads(file.read(int.from_bytes(file.read(HEADER_BYTES), "little")))
-    except (SafetensorError, ValueError, OverflowError) as error:
+            length = int.from_bytes(file.read(HEADER_BYTES), "little")
+            if length > MAX_HEADER:
+                raise MiaiError(f"{path}: its header has {length:,} bytes; at most {MAX_HEADER:,} are read.")
+            with safe_open(path, framework="numpy"):
+                pass
+            header = json.loads(file.read(length))
+    except (SafetensorError, ValueError, OverflowError, RecursionError) as error:
         raise MiaiError(f"{path}: it is damaged, or no safetensors file ({error}).") from None
     except OSError as error:
         raise MiaiError(f"{path}: it cannot be read ({error.strerror or error}).") from None

@@ -15,7 +15,16 @@ import miai
 from miai.runner.task import Task, tasks
 
 PACKAGE = Path(miai.__file__).parent
-WITHOUT_EFFECT = ("errors.py", "project.py", "kernel_cache.py", "references.py", "runner", "tracking", "report")
+WITHOUT_EFFECT = (
+    "errors.py",
+    "plain_text.py",
+    "project.py",
+    "kernel_cache.py",
+    "references.py",
+    "runner",
+    "tracking",
+    "report",
+)
 
 
 def files_of(names: tuple[str, ...]) -> set[Path]:

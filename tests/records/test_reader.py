@@ -1,3 +1,4 @@
+import bz2
 import gzip
 import io
 import lzma
@@ -8,7 +9,7 @@ from collections import Counter
 import pytest
 
 from miai.errors import MiaiError
-from miai.records import RecordReader, read_index
+from miai.records import RecordReader, files, read_index
 
 GAME = b"(;SZ[9];B[aa];W[bb])"
 FILES = {
@@ -211,3 +212,111 @@ def test_a_collection_without_an_index_and_with_a_wrong_one(tmp_path):
     (tmp_path / "index.tsv").write_text("name\tsplit\n")
     with pytest.raises(MiaiError, match="`path`"):
         read_index(tmp_path)
+
+
+# ---- attacks ----
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress)])
+def test_a_tar_bomb_goes_off_small(tmp_path, monkeypatch, suffix, pack):
+    """Many files of zeros, each of them within the bounds; and one that nobody wants, which is passed over."""
+    monkeypatch.setattr(files, "ALWAYS_UNFOLDED", 300_000)
+    zeros = bytes(100_000)
+    members = {f"{number}.sgf": zeros for number in range(10)}
+    for name, contents in (("many", members), ("passed-over", {"big.txt": bytes(2_000_000), "a.sgf": GAME})):
+        (tmp_path / f"{name}.tar.{suffix}").write_bytes(pack(tar_bytes(contents)))
+    reader = RecordReader(tmp_path)
+    assert games(reader) == []
+    assert reader.num_files < 10
+    reasons = damaged(reader)
+    for name in ("many", "passed-over"):
+        assert "TooLargeError: it unfolds to more than " in reasons[f"{name}.tar.{suffix}"]
+
+
+def test_a_zip_bomb_goes_off_small(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "ALWAYS_UNFOLDED", 300_000)
+    monkeypatch.setattr(files, "UNFOLDS", 10)
+    make_zip(tmp_path / "bomb.zip", {f"{number}.sgf": bytes(100_000) for number in range(100)})
+    reader = RecordReader(tmp_path)
+    assert games(reader) == []
+    assert 2 <= reader.num_files <= 20
+    assert "TooLargeError: it unfolds to more than " in damaged(reader)["bomb.zip"]
+
+
+def test_a_zip_whose_members_lie_over_each_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "ALWAYS_UNFOLDED", 300_000)
+    monkeypatch.setattr(files, "UNFOLDS", 1)
+    path = tmp_path / "over.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.sgf", b" " * 50_000)
+        for number in range(1_000):
+            twin = zipfile.ZipInfo(f"{number}.sgf")
+            first = archive.filelist[0]
+            twin.file_size, twin.compress_size, twin.CRC = first.file_size, first.compress_size, first.CRC
+            twin.header_offset = first.header_offset
+            archive.filelist.append(twin)
+        archive._didModify = True
+    reader = RecordReader(path)
+    assert games(reader) == []
+    assert "TooLargeError" in damaged(reader)["over.zip"]
+    assert reader.num_files < 20
+
+
+def test_too_many_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_MEMBERS", 3)
+    many = {f"{number}.sgf": GAME for number in range(4)}
+    make_zip(tmp_path / "a.zip", many)
+    (tmp_path / "b.tar").write_bytes(tar_bytes(many))
+    reader = RecordReader(tmp_path)
+    assert len(games(reader)) == 3, "a zip says at once how many it has; a tar does not"
+    assert {name: "more than 3 files" in reason for name, reason in damaged(reader).items()} == {
+        "a.zip": True,
+        "b.tar": True,
+    }
+
+
+def test_an_archive_in_an_archive_is_not_opened(tmp_path):
+    make_zip(tmp_path / "inner.zip", {"a.sgf": GAME})
+    inner = (tmp_path / "inner.zip").read_bytes()
+    (tmp_path / "inner.zip").unlink()
+    make_zip(tmp_path / "outer.zip", {"inner.zip": inner, "b.sgf": GAME})
+    assert games(RecordReader(tmp_path)) == ["outer.zip/b.sgf"]
+
+
+def with_size(header: bytes, size: bytes) -> bytes:
+    """Put a size into a tar header, and set its checksum right."""
+    changed = header[:124] + size + header[136:148] + b" " * 8 + header[156:]
+    return changed[:148] + b"%06o\0 " % sum(changed) + changed[156:]
+
+
+@pytest.mark.parametrize("back", [512, 1024, 5_120])
+def test_a_tar_header_of_a_negative_size_does_not_lead_back(tmp_path, back):
+    """The next header would be at, or before, the one that was just read, for ever."""
+    whole = tar_bytes({"a.sgf": GAME, "b.sgf": GAME, "c.sgf": GAME})
+    negative = b"\xff" + (-back).to_bytes(11, "big", signed=True)
+    second = 2 * tarfile.BLOCKSIZE
+    header = with_size(whole[second : second + tarfile.BLOCKSIZE], negative)
+    (tmp_path / "t.tar").write_bytes(whole[:second] + header + whole[second + tarfile.BLOCKSIZE :])
+    reader = RecordReader(tmp_path)
+    assert games(reader) == ["t.tar/a.sgf"]
+    assert "t.tar" in damaged(reader)
+
+
+def test_a_sparse_header_that_is_cut_off(tmp_path):
+    info = tarfile.TarInfo("a.sgf")
+    info.type = tarfile.GNUTYPE_SPARSE
+    header = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    header[482] = 1  # there is more of it in the next block, which is missing
+    (tmp_path / "t.tar").write_bytes(
+        tar_bytes({"b.sgf": GAME})[:1024] + with_size(bytes(header), bytes(header[124:136]))
+    )
+    reader = RecordReader(tmp_path)
+    assert games(reader) == ["t.tar/b.sgf"]
+    assert "t.tar" in damaged(reader)
+
+
+def test_a_name_that_commands_the_terminal(tmp_path):
+    (tmp_path / "t.tar").write_bytes(tar_bytes({"\x1b[2J\x9b31m.sgf": b"damaged"}))
+    reader = RecordReader(tmp_path)
+    assert games(reader) == []
+    assert "t.tar/�[2J�31m.sgf" in reader.summary()

@@ -14,6 +14,7 @@ from types import ModuleType
 
 from miai import kernel_cache
 from miai.errors import MiaiError, choose
+from miai.plain_text import visible
 
 COMMANDS_PACKAGE = "miai.cli.commands"
 
@@ -38,9 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # A terminal that has no α shows a question mark.
-    try:
     if kernel_cache.complaint:
         print(f"miai: {kernel_cache.complaint}", file=sys.stderr)  # noqa: T201
+    try:
         code = _dispatch(arguments)
         sys.stdout.flush()
         return code
@@ -60,7 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _refuse(arguments: list[str], message: str) -> int:
     """Print one line, whatever the message looks like."""
     known = arguments and arguments[0] in command_names()
-    print(" ".join([f"miai {arguments[0]}:" if known else "miai:", *message.split()]), file=sys.stderr)  # noqa: T201
+    line = " ".join([f"miai {arguments[0]}:" if known else "miai:", *message.split()])
+    print(visible(line), file=sys.stderr)  # noqa: T201
     return 2
 
 

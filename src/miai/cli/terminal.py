@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+from collections.abc import Iterable
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from miai.plain_text import visible
 
 COUNTS = ("table/", "test/")
 """How the names of metrics begin that may count something."""
@@ -11,10 +16,22 @@ PLAIN_WIDTH = 120
 """Columns where the output is no terminal, so that tables in logs are not squeezed to 80."""
 
 
+class _SafeConsole(Console):
+    """A console on which no text that is shown can command the terminal, wherever it comes from.
+
+    Colours and the movements of a progress bar are rich's own, and are not texts.
+    """
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            shown = segment.text if segment.control else visible(segment.text)
+            yield segment if shown == segment.text else Segment(shown, segment.style)
+
+
 def console() -> Console:
     """Return a console on standard output."""
-    made = Console(highlight=False)
-    return made if made.is_terminal else Console(highlight=False, width=PLAIN_WIDTH)
+    made = _SafeConsole(highlight=False)
+    return made if made.is_terminal else _SafeConsole(highlight=False, width=PLAIN_WIDTH)
 
 
 def say(out: Console, text: str, style: str | None = None) -> None:

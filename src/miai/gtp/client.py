@@ -10,18 +10,20 @@ import contextlib
 import os
 import queue
 import re
+import shlex
 import signal
 import subprocess
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import BinaryIO, cast
 
 from miai.errors import MiaiError
 from miai.gtp.protocol import clean
+from miai.plain_text import visible
 
 MAX_REPLY_BYTES = 1024 * 1024
 """An engine that writes more than this without finishing a response is at fault."""
@@ -36,6 +38,31 @@ EXIT_SECONDS = 10.0
 """How long an engine may take to leave after it has agreed to `quit`."""
 
 _STATUS = re.compile(r"([=?])(\d+)?\s*(.*)", re.ASCII | re.DOTALL)
+
+
+_forbidden: str | None = None
+"""Why this process may not start an engine, if it may not."""
+
+
+@contextlib.contextmanager
+def no_engines(reason: str) -> Iterator[None]:
+    """Let no engine be started by this process while the block runs.
+
+    Args:
+        reason: ends the error message of whoever tries.
+    """
+    global _forbidden
+    before, _forbidden = _forbidden, reason
+    try:
+        yield
+    finally:
+        _forbidden = before
+
+
+def check_may_start(command: Sequence[str]) -> None:
+    """Raise a `MiaiError` if engines may not be started here; it shows the command."""
+    if _forbidden is not None:
+        raise MiaiError(f"{shlex.join(command)}: {_forbidden}.")
 
 
 class FaultKind(StrEnum):
@@ -75,7 +102,7 @@ class Transcript:
     def add(self, mark: str, text: str) -> None:
         with self._lock:
             for line in text.splitlines() or [""]:
-                self._lines.append(f"{mark} {line[:MAX_LINE]}".rstrip())
+                self._lines.append(f"{mark} {visible(line[:MAX_LINE])}".rstrip())
 
     def clear(self) -> None:
         with self._lock:
@@ -103,12 +130,13 @@ class GtpClient:
             start_timeout: seconds that the first command may take: engines load their weights then.
 
         Raises:
-            MiaiError: there is no such program, or it may not be run.
+            MiaiError: there is no such program, it may not be run, or none may be started here (`no_engines`).
         """
         if not command:
             raise ValueError("the command is empty")
         if not (timeout > 0 and start_timeout > 0):
             raise ValueError(f"time-outs must be more than 0 seconds, got {timeout!r} and {start_timeout!r}")
+        check_may_start(command)
         self.command = tuple(command)
         self.timeout = timeout
         self._start_timeout = start_timeout

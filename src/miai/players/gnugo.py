@@ -38,7 +38,7 @@ class GnuGo(PlayerKind):
     """Seconds for an answer; beyond that the engine is at fault."""
 
     def build(self) -> GtpPlayer:
-        program = find_gnugo() if self.path is None else shutil.which(Path(self.path).expanduser())
+        program = find_gnugo() if self.path is None else shutil.which(str(Path(self.path).expanduser()))
         if program is None:
             where = f"at {self.path!r}" if self.path is not None else f"on the path or in {DEBIAN_GAMES}"
             raise MiaiError(

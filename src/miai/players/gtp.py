@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 from miai.errors import MiaiError
 from miai.games.game import FIRST, RESIGN, SECOND, Game
 from miai.games.start import GO
-from miai.gtp.client import EngineFault, FaultKind, GtpClient
+from miai.gtp.client import EngineFault, FaultKind, GtpClient, check_may_start
 from miai.kinds import STRICT
 from miai.players.player import OWN_BUDGET, Budget, Decision, PlayerKind
 
@@ -37,7 +37,11 @@ class GtpPlayer:
         """Args:
         command: program and arguments; `{seed}` in an argument becomes a seed of the game.
         timeout, start_timeout: seconds, as in `GtpClient`.
+
+        Raises:
+            MiaiError: engines may not be started here (`no_engines`). Said now, not at the first move.
         """
+        check_may_start(command)
         self.name = "gtp"
         self._command = command
         self._timeout = timeout

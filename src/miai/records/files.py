@@ -1,7 +1,8 @@
 """The files of a folder, a zip or a tar archive, one after the other, never unpacked to disk.
 
 Archives are read as streams: nothing is written, so a member named `../../etc/passwd` is only an odd name. What is
-held in memory at a time is bounded by `max_bytes`, whatever an archive claims about its sizes.
+held in memory at a time is bounded by `max_bytes`, whatever an archive claims about its sizes; how much an archive may
+unfold to is bounded by its own size (`most_unfolded`), so that a bomb goes off in a moment, and small.
 """
 
 from __future__ import annotations
@@ -19,15 +20,25 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from miai.errors import MiaiError
+from miai.plain_text import visible
 
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
+MOST_MEMBERS = 2_000_000
+"""Of an archive; the largest collection of games that is known has some hundred thousand."""
+UNFOLDS = 200
+"""How many times its own size an archive may unfold to. Game records shrink to a tenth at best."""
+ALWAYS_UNFOLDED = 64 * 1024 * 1024
+"""Bytes that even the smallest archive may unfold to."""
+
 READ_ERRORS = (
     OSError,
     EOFError,
-    RuntimeError,  # an encrypted member of a zip
+    RuntimeError,  # an encrypted member of a zip; a tar that is nested without end
     NotImplementedError,  # a compression that Python does not know
     UnicodeError,
     ValueError,
+    LookupError,  # a sparse tar header that is cut off
+    OverflowError,
     lzma.LZMAError,
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -44,7 +55,12 @@ _OPENERS: dict[bytes, Callable] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma
 
 
 class TooLargeError(ValueError):
-    """A file above the bound."""
+    """A file above the bound, or an archive that unfolds to more than its own size allows."""
+
+
+def most_unfolded(size: int) -> int:
+    """Return how many bytes an archive of `size` bytes may unfold to."""
+    return ALWAYS_UNFOLDED + UNFOLDS * size
 
 
 def is_archive(name: str) -> bool:
@@ -115,10 +131,18 @@ def _read_archive(path: Path, label: str, wanted: Wanted, max_bytes: int) -> Ite
 
 
 def _zip_members(path: Path, wanted: Wanted, max_bytes: int) -> Iterator[Found]:
+    most = most_unfolded(path.stat().st_size)
+    unfolded = 0
     with zipfile.ZipFile(path) as archive:
-        for member in archive.infolist():
+        members = archive.infolist()
+        _check_count(len(members))
+        for member in members:
             if member.is_dir() or not wanted(member.filename):
                 continue
+            # Members may lie over each other in the file, so that each is small and all together are not.
+            unfolded += min(member.file_size, max_bytes)
+            if unfolded > most:
+                raise _bomb(most)
             try:
                 with archive.open(member) as file:
                     yield member.filename, _read_bounded(cast(BinaryIO, file), max_bytes)
@@ -131,10 +155,16 @@ def _tar_members(path: Path, wanted: Wanted, max_bytes: int) -> Iterator[Found]:
         start = file.read(6)
     opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
     with opener(path) if opener else path.open("rb") as stream:
-        reads = _BoundedReads(stream, max_bytes)
+        reads = _BoundedReads(stream, max_bytes, most_unfolded(path.stat().st_size))
         with tarfile.open(fileobj=cast(BinaryIO, reads), mode="r:") as archive:
+            count, behind = 0, 0
             while (member := archive.next()) is not None:
                 archive.members = []  # type: ignore[attr-defined]  # tarfile would keep every header it has seen
+                count += 1
+                _check_count(count)
+                if archive.offset <= behind:
+                    raise tarfile.ReadError("a header of a negative size")  # which would lead back, round and round
+                behind = archive.offset
                 if not member.isfile() or not wanted(member.name):
                     continue
                 if member.size > max_bytes:
@@ -147,24 +177,38 @@ def _tar_members(path: Path, wanted: Wanted, max_bytes: int) -> Iterator[Found]:
             raise tarfile.ReadError("a damaged header, or an end that is missing")
 
 
+def _check_count(count: int) -> None:
+    if count > MOST_MEMBERS:
+        raise TooLargeError(f"more than {MOST_MEMBERS:,} files")
+
+
+def _bomb(most: int) -> TooLargeError:
+    return TooLargeError(f"it unfolds to more than {most:,} bytes")
+
+
 class _BoundedReads(io.RawIOBase):
     """A stream that refuses to be asked for too much at once: tarfile reads a header whole, however long it claims.
 
-    `last` is what the last read gave.
+    `last` is what the last read gave. Nothing behind the first `most` bytes is read, or passed over.
     """
 
-    def __init__(self, stream: BinaryIO, max_bytes: int) -> None:
+    def __init__(self, stream: BinaryIO, max_bytes: int, most: int) -> None:
         self._stream = stream
-        self._most = max_bytes + tarfile.RECORDSIZE
+        self._most_at_once = max_bytes + tarfile.RECORDSIZE
+        self._most = most
         self.last = b""
 
     def read(self, size: int = -1) -> bytes:
-        if size < 0 or size > self._most:
+        if size < 0 or size > self._most_at_once:
             raise TooLargeError(f"a header of {size:,} bytes")
         self.last = self._stream.read(size)
+        if self._stream.tell() > self._most:
+            raise _bomb(self._most)
         return self.last
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if offset > self._most:
+            raise _bomb(self._most)
         return self._stream.seek(offset, whence)
 
     def tell(self) -> int:
@@ -172,4 +216,4 @@ class _BoundedReads(io.RawIOBase):
 
 
 def _printable(name: str) -> str:
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+    return visible(name.encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from miai.report.spec import ReportSpec
-from miai.report.tables import Table
+from miai.report.tables import Table, escape_markdown
 
 TEMPLATE = Path(__file__).with_name("page.html")
 PACKAGES = ("miai", "numpy", "scipy", "pandas", "matplotlib", "seaborn")
@@ -80,7 +80,8 @@ def markdown(page: Page) -> str:
         for table in section.tables:
             lines += [f"### {table.title}", "", table.markdown()]
         for figure in section.figures:
-            lines += [f"### {figure.title}", "", f"![{figure.title}]({figure.stem}.png)", "", figure.caption, ""]
+            lines += [f"### {figure.title}", "", f"![{figure.title}]({figure.stem}.png)", ""]
+            lines += [escape_markdown(figure.caption), ""]
             lines += [figure.table.markdown()] if figure.table else []
     lines += ["## Made with", "", ", ".join(versions())]
     lines += ["", f"Runs made at commit {', '.join(page.provenance)}."] if page.provenance else []
@@ -92,4 +93,4 @@ def versions() -> list[str]:
 
 
 def _bullets(heading: str, entries: Sequence[str]) -> list[str]:
-    return [f"**{heading}**", "", *(f"- {entry}" for entry in entries), ""] if entries else []
+    return [f"**{heading}**", "", *(f"- {escape_markdown(entry)}" for entry in entries), ""] if entries else []

@@ -10,6 +10,10 @@ import pandas as pd
 
 NUMBER = re.compile(r"[<>+−-]?\s?[\d∞\[]")
 """How a number begins, or an interval."""
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""How a spreadsheet's formula may begin."""
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+"""Where a tag of HTML begins."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,10 @@ class Table:
     note: str = ""
 
     def csv(self) -> str:
-        return self.frame.to_csv(index=False, lineterminator="\n")
+        """All numbers. A text that a spreadsheet would take for a formula has an apostrophe in front of it."""
+        texts = self.frame.select_dtypes(exclude=["number", "bool"]).columns
+        plain = self.frame.assign(**{str(name): self.frame[name].map(_no_formula) for name in texts})
+        return plain.to_csv(index=False, lineterminator="\n")
 
     def markdown(self) -> str:
         """GitHub's table syntax, numbers to the right."""
@@ -52,7 +59,7 @@ class Table:
             r"\bottomrule",
             r"\end{tabular}",
         ]
-        note = f"% {self.note}\n" if self.note else ""
+        note = f"% {' '.join(self.note.split())}\n" if self.note else ""  # of one line, as comments are
         return note + "\n".join(lines) + "\n"
 
     @property
@@ -62,8 +69,17 @@ class Table:
         return tuple(not first or NUMBER.match(first) is not None for first in firsts)
 
 
+def _no_formula(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text from a store as one line of Markdown, in which it can be neither a tag nor a link."""
+    return _TAG.sub("&lt;", " ".join(text.split())).replace("](", r"]\(")
+
+
 def _markdown_row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(str(cell).replace("|", r"\|") for cell in cells) + " |"
+    return "| " + " | ".join(escape_markdown(str(cell)).replace("|", r"\|") for cell in cells) + " |"
 
 
 LATEX = {

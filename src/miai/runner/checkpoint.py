@@ -9,13 +9,13 @@ import hashlib
 import json
 import os
 import shutil
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from miai.npz import load_npz
 from miai.tracking.spool import Row
 
 CHECKPOINT_FILE = "checkpoint.npz"
@@ -56,10 +56,9 @@ class Checkpoints:
         if not path.is_file():
             return None
         try:
-            with np.load(path, allow_pickle=False) as data:
-                arrays = {name: data[name] for name in data.files}
+            arrays = load_npz(path)
             rows = json.loads(arrays.pop(ROWS).tobytes())
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        except (ValueError, KeyError):
             return None  # Files are moved when whole, so this one is another program's, or the disk's fault.
         return arrays, [(int(moment), int(step), values) for moment, step, values in rows]
 

@@ -46,6 +46,7 @@ SOURCES = (
     "gtp/protocol.py",
     "kinds.py",
     "networks",
+    "npz.py",
     "players",
     "ratings.py",
     "records",

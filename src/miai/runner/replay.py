@@ -5,25 +5,32 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from miai.errors import MiaiError
+from miai.gtp.client import no_engines
+from miai.npz import BadArchiveError, load_npz
 from miai.runner.checkpoint import Checkpoints
 from miai.runner.configured import job_of
 from miai.runner.context import RunContext
-from miai.runner.resume import Inputs, prepare
+from miai.runner.resume import Inputs, Ready, prepare
+from miai.runner.stored_config import read_config
 from miai.tracking import RunRecord, Store
+from miai.tracking.store import first_line
 
 CONFIG_FILE = "config.yaml"
+ARTIFACTS = "artifacts"
 META = "meta"
 """The array of a table that describes it; it holds the fingerprint."""
+
+NOT_STARTED = "the store names this program; look at it, and start it by allow_commands=true if you trust it"
+"""Why the engines of a run that is made again are not started."""
 
 EDITED = "The fingerprint differs: the sources or the inputs have changed since the run was made."
 
@@ -66,44 +73,49 @@ class _Unlogged:
             shutil.copy2(path, target)
 
 
-def replay(store: Store, reference: str) -> Replay:
+def replay(store: Store, reference: str, *, allow_commands: bool = False) -> Replay:
     """Make a run again and compare what came of it (the task's `product`).
 
+    Its configuration is what the store says, so it is read as plain data, and checked as one from a command line is.
+
+    Args:
+        allow_commands: start the engines that the configuration names. Whoever wrote it into the store has then
+            chosen what runs here.
+
     Raises:
-        MiaiError: no such run, or it lacks what is needed to make it again.
+        MiaiError: no such run, it lacks what is needed to make it again, or it has an engine that may not be started.
     """
     record = store.run(reference)
-    job = job_of(_config_of(store, record))
-    task, config = job.task, job.config
-    old = store.artifact(record, task.product)
-    ready = prepare(job, Inputs(store))
-    with tempfile.TemporaryDirectory(prefix="miai-reproduce-") as temporary:
-        folder, work = Path(temporary) / "artifacts", Path(temporary) / "work"
-        folder.mkdir()
-        work.mkdir()
-        unlogged: Any = _Unlogged(folder)
-        context = RunContext(
-            unlogged,
-            Checkpoints(Path(temporary) / "checkpoints"),
-            seed=int(config.get("seed") or 0),
-            work=work,
-            inputs=ready.inputs,
-            fingerprint=ready.fingerprint,
-            workers=1,
-        )
-        task.run(config, context)
-        return _compare(record, old, folder / task.product, ready.fingerprint)
-
-
-def _config_of(store: Store, record: RunRecord) -> dict[str, Any]:
-    """Read the configuration that a run was made with."""
+    config = read_config(store.artifact(record, CONFIG_FILE), f"run {record.run_id}: its {CONFIG_FILE}")
     try:
-        config = yaml.safe_load(store.artifact(record, CONFIG_FILE).read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError):
-        config = None
-    if not isinstance(config, dict):
-        raise MiaiError(f"run {record.run_id}: its {CONFIG_FILE} is damaged.")
-    return config
+        job = job_of(config)
+        product = job.task.product
+        old = store.artifact(record, product)
+        ready = prepare(job, Inputs(store))
+        with tempfile.TemporaryDirectory(prefix="miai-reproduce-") as temporary:
+            with nullcontext() if allow_commands else no_engines(NOT_STARTED):
+                _make(ready, Path(temporary))
+            return _compare(record, old, Path(temporary) / ARTIFACTS / product, ready.fingerprint)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # What nobody who configures a run can write, and a store can hold.
+        raise MiaiError(f"run {record.run_id}: it cannot be made again: {first_line(error)}") from error
+
+
+def _make(ready: Ready, temporary: Path) -> None:
+    """Run a task in this process alone; its artifacts go to the folder `ARTIFACTS`."""
+    (temporary / ARTIFACTS).mkdir()
+    (temporary / "work").mkdir()
+    unlogged: Any = _Unlogged(temporary / ARTIFACTS)
+    context = RunContext(
+        unlogged,
+        Checkpoints(temporary / "checkpoints"),
+        seed=int(ready.job.config.get("seed") or 0),
+        work=temporary / "work",
+        inputs=ready.inputs,
+        fingerprint=ready.fingerprint,
+        workers=1,
+    )
+    ready.job.task.run(ready.job.config, context)
 
 
 def _compare(record: RunRecord, old: Path, new: Path, fingerprint: str) -> Replay:
@@ -118,9 +130,9 @@ def _compare(record: RunRecord, old: Path, new: Path, fingerprint: str) -> Repla
     if old.suffix != ".npz":
         return Replay(name, False, f"different: {old.name}.", tuple(details))
     try:
-        then, now = _arrays(old), _arrays(new)
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise MiaiError(f"run {record.run_id}: {old.name} is damaged: {type(error).__name__}.") from error
+        then, now = load_npz(old), load_npz(new)
+    except BadArchiveError as error:
+        raise MiaiError(f"run {record.run_id}: {old.name} is damaged: {error}.") from None
     different = sorted(
         key
         for key in {*then, *now} - {META}
@@ -130,11 +142,6 @@ def _compare(record: RunRecord, old: Path, new: Path, fingerprint: str) -> Repla
         return Replay(name, False, f"different: {', '.join(different)}.", tuple(details))
     details += _meta_differences(str(then.get(META, "{}")), str(now.get(META, "{}")))
     return Replay(name, edited, "the same arrays; only the description differs.", tuple(details))
-
-
-def _arrays(path: Path) -> dict[str, np.ndarray]:
-    with np.load(path, allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
 
 
 def _meta_differences(first: str, second: str) -> list[str]:

@@ -32,6 +32,7 @@ from miai.errors import MiaiError
 from miai.games.game import FIRST, SECOND
 from miai.games.graph import GameGraph
 from miai.games.small import game_graph, games
+from miai.npz import BadArchiveError, load_npz
 from miai.tabular.targets import AFTERSTATE, STATE_ACTION
 
 AFTERSTATE_ACTION = -1
@@ -143,19 +144,14 @@ def _read(path: Path) -> dict[str, np.ndarray]:
     if not path.is_file():
         raise _BadTableError("there is no such file")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:
-        # Damaged archives raise almost anything: BadZipFile, ValueError, EOFError, zlib.error, …
-        raise _BadTableError(f"it cannot be read as a NumPy archive ({type(error).__name__})") from None
+        arrays = load_npz(path)
+    except BadArchiveError as error:
+        raise _BadTableError(str(error)) from None
     expected = {*_ARRAYS, "meta"}
     if set(arrays) != expected:
         raise _BadTableError(
             f"it holds {', '.join(sorted(arrays)) or 'nothing'}; expected {', '.join(sorted(expected))}"
         )
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):  # NumPy hands on, as bytes, a member that does not begin as an array
-            raise _BadTableError(f"{name} is not an array")
     for name, dtype in _ARRAYS.items():
         if arrays[name].dtype != dtype:
             raise _BadTableError(f"{name} is {arrays[name].dtype}, expected {np.dtype(dtype)}")

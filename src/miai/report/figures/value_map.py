@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from miai.npz import load_npz
 from miai.report import style
 from miai.report.figures import Drawing, FigureKind
 from miai.report.grouping import Facet, Group
@@ -120,7 +121,11 @@ def _maps(selection: Selection, group: Group, facet: Facet, options: Options) ->
     for run_id in selection.rows(group, facet)["run_id"]:
         path = selection.data.artifact(run_id, TABLE_FILE)
         if path is not None:
-            values = move_values(path, options.after)
+            try:
+                values = move_values(path, options.after)
+            except (ValueError, LookupError):
+                selection.note(f"The {TABLE_FILE} of run {run_id} is damaged: left out of the values of moves.")
+                continue
             if np.isfinite(values).any():
                 found.append(values)
     widths = {len(values) for values in found}
@@ -129,8 +134,8 @@ def _maps(selection: Selection, group: Group, facet: Facet, options: Options) ->
 
 def move_values(path: Path, after: tuple[int, ...]) -> np.ndarray:
     """Return the value of each move, [cells], in the position after some moves; NaN where the table has no entry."""
-    with np.load(path, allow_pickle=False) as table:
-        boards, actions, values = table["boards"], table["actions"], table["values"]
+    table = load_npz(path)
+    boards, actions, values = table["boards"], table["actions"], table["values"]
     position = np.zeros(boards.shape[1], dtype=np.int8)
     for i, cell in enumerate(after):
         position[cell] = 1 if i % 2 == 0 else -1

@@ -60,6 +60,7 @@ TASK = Task(
         "games/graph.py",
         "games/small",
         "kinds.py",
+        "npz.py",
         "rng.py",
         "runner/tasks/train.py",
         "schedules.py",
