@@ -219,3 +219,35 @@ def test_further_overrides_of_the_command_line_hold_for_every_job():
 def test_values_with_odd_spelling():
     [job] = expanded(overrides={"init": "a b", "test": {"games": 5}, "workers": None, "x": [1, "y z"], "resume": True})
     assert job == "seed=0 init='a b' test={games:5} workers=null x=[1,'y z'] resume=true"
+
+
+# ---- attacks ----
+
+
+@pytest.mark.parametrize("place", ["overrides", "grid", "cases"])
+@pytest.mark.parametrize(
+    "key", ["hydra.callbacks.x._target_", "hydra/launcher", "hydra", "++hydra.job_logging", "game._target_"]
+)
+def test_a_study_does_not_set_hydra(place, key):
+    value = {"overrides": {key: "os.system"}, "grid": {key: ["os.system"]}, "cases": [{key: "os.system"}]}[place]
+    with pytest.raises(MiaiError, match=rf"^study example, stage main: {place}: .* is not for a study to set\.$"):
+        study(**{place: value})
+
+
+def test_nor_by_a_value_that_holds_keys():
+    with pytest.raises(MiaiError, match="'_target_' is not for a study to set"):
+        study(overrides={"game": {"name": "tictactoe", "extra": [{"_target_": "os.system"}]}})
+
+
+def test_the_file_of_a_study_makes_no_objects(tmp_path, monkeypatch):
+    monkeypatch.setenv("MIAI_HOME", str(tmp_path))
+    (tmp_path / "experiments").mkdir()
+    for content in (
+        f"question: !!python/object/apply:os.mkdir [{tmp_path}/mark]",
+        f"question: !!python/object/new:os.mkdir [{tmp_path}/mark]",
+        "question: !!python/name:os.mkdir",
+    ):
+        (tmp_path / "experiments" / "attack.yaml").write_text(content + "\n")
+        with pytest.raises(MiaiError, match=r"attack\.yaml, line 1: not YAML: could not determine a constructor"):
+            load_study_file("attack")
+    assert not (tmp_path / "mark").exists()

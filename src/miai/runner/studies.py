@@ -51,6 +51,8 @@ from miai.tracking.store import first_line
 
 STAGE_KEYS = ("name", "task", "overrides", "grid", "cases", "seeds", "needs", "select")
 MAIN_STAGE = "main"
+OF_HYDRA = re.compile(r"[+~]*hydra\b|.*_target_")
+"""A key by which Hydra would be told what to load, start or call: a study sets options of runs, and nothing else."""
 OF_STAGE = re.compile(r"@([A-Za-z]\w*)")
 """A value that stands for the run of a stage."""
 
@@ -161,7 +163,7 @@ def parse_study(name: str, content: Mapping[str, Any]) -> Study:
     """Make a study of the content of its file.
 
     Raises:
-        MiaiError: a key, a type or a reference between stages is not allowed.
+        MiaiError: a key, a type or a reference between stages is not allowed, or a key would set Hydra itself.
     """
     where = f"study {name}"
     content = dict(content)
@@ -185,6 +187,8 @@ def parse_study(name: str, content: Mapping[str, Any]) -> Study:
         if isinstance(stage.get("select"), dict):
             stage["select"] = validate(Select, stage["select"], f"{place}.select")
         parsed.append(validate(Stage, stage, place))
+    for stage in parsed:
+        _check_keys(stage, where)
     _check_order(parsed, where)
     return validate(Study, {"name": name, "stages": parsed, **content}, where)
 
@@ -210,6 +214,25 @@ def parse_seeds(value: Any, where: str) -> list[int]:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_keys(stage: Stage, where: str) -> None:
+    """Refuse what would set Hydra itself."""
+    for place, values in (("overrides", stage.overrides), ("grid", stage.grid), ("cases", stage.cases)):
+        for key in _keys(values):
+            if OF_HYDRA.match(key):
+                raise MiaiError(f"{where}, stage {stage.name}: {place}: {key!r} is not for a study to set.")
+
+
+def _keys(value: Any) -> Iterator[str]:
+    """All keys within a value of YAML."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from _keys(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _keys(item)
 
 
 def _check_order(stages: Sequence[Stage], where: str) -> None:
