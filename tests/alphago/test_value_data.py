@@ -75,7 +75,7 @@ def test_a_range_that_no_game_reaches_is_refused():
 
 
 def unit(path: object, count: int = 6, number: int = 0) -> Unit:
-    return Unit(str(path), str(path), "auto", 1.0, count, 3, 0.5, 1, 6, 0, number)
+    return Unit(str(path), str(path), "auto", "auto", 1.0, count, 3, 0.5, 1, 6, 0, number)
 
 
 @pytest.fixture(scope="module")

@@ -40,6 +40,29 @@ def test_a_runtime_computes_what_the_plain_network_does(runtime: str, kind: dict
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("head", ["policy", "value"])
+def test_bfloat16_is_nearly_float32(runtime: str, head: str) -> None:
+    network = random_network(head=head, layers=5, batch_norm=True)
+    planes = random_planes(network.spec, 8)
+    exact = make_evaluator(network, runtime, "cpu")
+    rough = make_evaluator(network, runtime, "cpu", precision="bfloat16")
+    assert (exact.precision, rough.precision) == ("float32", "bfloat16")
+    found = rough(planes)
+    assert found.dtype == np.float32
+    expected = exact(planes)
+    assert np.abs(found - expected).max() < 0.05 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_the_precision_is_chosen_by_what_the_processor_has(runtime: str) -> None:
+    chosen = make_evaluator(random_network(), runtime, "cpu", precision="auto")
+    assert chosen.precision in ("float32", "bfloat16")
+    planes = random_planes(chosen.spec, 4)
+    asked_for = make_evaluator(random_network(), runtime, "cpu", precision=chosen.precision)
+    assert (chosen(planes) == asked_for(planes)).all()
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
 def test_batches_of_any_size_give_the_same_and_answers_are_kept(runtime: str) -> None:
     evaluator = make_evaluator(random_network(), runtime, "cpu")
     planes = random_planes(evaluator.spec, 9)
@@ -84,6 +107,8 @@ def test_choices_that_there_are_not_are_refused(monkeypatch: pytest.MonkeyPatch)
         make_evaluator(random_network(), "onnx")
     with pytest.raises(MiaiError, match="device: no such choice 'tpu'; allowed: auto, cpu, cuda"):
         make_evaluator(random_network(), "torch", "tpu")
+    with pytest.raises(MiaiError, match="precision: no such choice 'int8'; allowed: auto, bfloat16, float32"):
+        make_evaluator(random_network(), "torch", "cpu", precision="int8")
     with pytest.raises(MiaiError, match="openvino computes on the processor"):
         make_evaluator(random_network(), "openvino", "cuda")
     with pytest.raises(ValueError, match="threads must be at least 1, got 0"):

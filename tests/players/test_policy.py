@@ -33,6 +33,7 @@ class Liking:
 
     spec = SPEC
     runtime = "none"
+    precision = "float32"
 
     def __call__(self, planes: np.ndarray) -> np.ndarray:
         return np.tile(LIKES, (len(planes), 1)) - 0.1 * planes[:, 1].reshape(-1, 25)

@@ -131,8 +131,7 @@ class Reinforcement:
         import torch
 
         from miai.alphago.policy_gradient import Where
-        from miai.alphago.training import find_precision
-        from miai.networks.torch_network import build, find_device, place
+        from miai.networks.torch_network import build, find_device, find_precision, place
 
         self.settings = settings
         self._threads = workers if settings.threads is None else settings.threads
@@ -155,7 +154,8 @@ class Reinforcement:
         self.best_win_rate = 0.0
 
     def _load_value(self, path: Path) -> Evaluator:
-        evaluator = load_evaluator(path, self.settings.runtime, self.settings.device, self._threads)
+        s = self.settings
+        evaluator = load_evaluator(path, s.runtime, s.device, self._threads, s.precision)
         check_head(path, evaluator.spec, "value")
         check_board_size(path, evaluator.spec, self.size)
         return evaluator
@@ -177,7 +177,8 @@ class Reinforcement:
     def player(self, weights: Weights, temperature: float = 1.0) -> Policy:
         """Return a version of the policy as a player."""
         s = self.settings
-        evaluator = make_evaluator(Network(self.sl.spec, weights, {}), s.runtime, s.device, self._threads)
+        network = Network(self.sl.spec, weights, {})
+        evaluator = make_evaluator(network, s.runtime, s.device, self._threads, s.precision)
         return Policy(evaluator, self.sl.spec.planes, temperature)
 
     # ---- an update ----

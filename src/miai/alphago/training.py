@@ -6,7 +6,7 @@ Start reading at `Learner`. What is learnt is the caller's: it computes a loss f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,9 +14,7 @@ from torch.nn import functional
 
 from miai.alphago.optimisation import Optimisation
 from miai.networks.spec import NetworkSpec
-from miai.networks.torch_network import TorchNetwork, build, get_weights, place, set_weights
-
-Precision = Literal["auto", "float32", "bfloat16"]
+from miai.networks.torch_network import TorchNetwork, build, find_precision, get_weights, place, set_weights
 
 ADAM_BETA2 = 0.999
 WEIGHTS = "weights/"
@@ -40,7 +38,7 @@ class Learner:
         weights: Mapping[str, np.ndarray],
         optimisation: Optimisation,
         device: torch.device,
-        precision: Precision = "auto",
+        precision: str = "auto",
         threads: int = 1,
     ) -> None:
         self.spec = spec
@@ -113,16 +111,6 @@ def _make_optimiser(module: TorchNetwork, options: Optimisation) -> torch.optim.
         return torch.optim.AdamW(groups, options.learning_rate, (options.momentum, ADAM_BETA2))
     nesterov = options.momentum > 0
     return torch.optim.SGD(groups, options.learning_rate, options.momentum, nesterov=nesterov)
-
-
-def find_precision(precision: Precision, device: torch.device) -> str:
-    """Return `float32` or `bfloat16`; what `auto` means is said at `Learner`."""
-    if precision != "auto":
-        return precision
-    if device.type == "cuda":
-        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
-    capability = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
-    return "bfloat16" if capability.get("avx512_bf16") or capability.get("amx_bf16") else "float32"
 
 
 def policy_loss(logits: torch.Tensor, moves: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

@@ -109,6 +109,7 @@ class Unit(NamedTuple):
     sl: str
     rl: str
     runtime: str
+    precision: str
     temperature: float
     num_games: int
     size: int
@@ -121,7 +122,7 @@ class Unit(NamedTuple):
 
 def make_unit(unit: Unit) -> dict[str, Any]:
     """Play a unit's games; return them as JSON can hold them (`DrawnGames`, moves of all games as one string)."""
-    policies = [_policy(path, unit.runtime, unit.temperature) for path in (unit.sl, unit.rl)]
+    policies = [_policy(path, unit.runtime, unit.precision, unit.temperature) for path in (unit.sl, unit.rl)]
     role = f"unit {unit.number}"
     drawn = play_positions(policies, unit.num_games, unit.size, unit.komi, unit.first, unit.last, unit.seed, role)
     moves = np.concatenate([np.array(game, "<i2") for game in drawn.moves])
@@ -135,9 +136,9 @@ def make_unit(unit: Unit) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4)
-def _policy(path: str, runtime: str, temperature: float) -> Policy:
+def _policy(path: str, runtime: str, precision: str, temperature: float) -> Policy:
     """Load a network once a process."""
-    evaluator = load_evaluator(path, runtime)
+    evaluator = load_evaluator(path, runtime, precision=precision)
     return Policy(evaluator, evaluator.spec.planes, temperature)
 
 

@@ -117,6 +117,7 @@ def load_leaves(
     runtime: str = "auto",
     device: str = "auto",
     threads: int = 1,
+    precision: str = "float32",
 ) -> NetworkLeaves | None:
     """Load the networks of a search from their files; without any, return `None`.
 
@@ -126,7 +127,7 @@ def load_leaves(
     loaded: dict[str, Evaluator | None] = {"policy": None, "value": None}
     for head, path in (("policy", policy), ("value", value)):
         if path is not None:
-            network = load_evaluator(path, runtime, device, threads)
+            network = load_evaluator(path, runtime, device, threads, precision)
             check_head(path, network.spec, head)
             loaded[head] = network
     if policy is None and value is None:

@@ -20,19 +20,21 @@ INPUT = "planes"
 
 
 class OpenvinoEvaluator:
-    """An `Evaluator` on the processor, of any batch size, in float32."""
+    """An `Evaluator` on the processor, of any batch size."""
 
     runtime = "openvino"
 
-    def __init__(self, network: Network, threads: int = 1) -> None:
+    def __init__(self, network: Network, threads: int = 1, precision: str = "float32") -> None:
         self.spec = network.spec
+        core = ov.Core()
+        self.precision = _find_precision(core) if precision == "auto" else precision
         settings = {
-            "INFERENCE_PRECISION_HINT": "f32",
+            "INFERENCE_PRECISION_HINT": _PRECISIONS[self.precision],
             "INFERENCE_NUM_THREADS": threads,
             "NUM_STREAMS": 1,
             "PERFORMANCE_HINT": "LATENCY",
         }
-        compiled = ov.Core().compile_model(build_model(network), "CPU", settings)
+        compiled = core.compile_model(build_model(network), "CPU", settings)
         self._request = compiled.create_infer_request()
 
     def __call__(self, planes: np.ndarray) -> np.ndarray:
@@ -41,6 +43,14 @@ class OpenvinoEvaluator:
         self._request.infer({INPUT: np.ascontiguousarray(planes)}, share_inputs=True)
         found = self._request.get_output_tensor(0).data
         return np.array(found, np.float32)  # a copy: the next call writes to the same place
+
+
+_PRECISIONS = {"float32": "f32", "bfloat16": "bf16"}
+
+
+def _find_precision(core: ov.Core) -> str:
+    """Return bfloat16 if the processor computes in it, else float32."""
+    return "bfloat16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "float32"
 
 
 def build_model(network: Network) -> ov.Model:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from miai.networks.evaluator import check_planes
-from miai.networks.torch_network import TorchNetwork, place
+from miai.networks.torch_network import TorchNetwork, find_precision, place
 
 
 class TorchEvaluator:
@@ -14,10 +14,13 @@ class TorchEvaluator:
 
     runtime = "torch"
 
-    def __init__(self, module: TorchNetwork, device: torch.device, threads: int = 1) -> None:
+    def __init__(
+        self, module: TorchNetwork, device: torch.device, threads: int = 1, precision: str = "float32"
+    ) -> None:
         self.spec = module.spec
         self.device = device
         self.threads = threads
+        self.precision = find_precision(precision, device)
         self._module = place(module, device)
 
     def __call__(self, planes: np.ndarray) -> np.ndarray:
@@ -27,7 +30,8 @@ class TorchEvaluator:
             torch.set_num_threads(self.threads)
         was_training = self._module.training
         self._module.eval()
-        with torch.inference_mode():
+        low = self.precision == "bfloat16"
+        with torch.inference_mode(), torch.autocast(self.device.type, torch.bfloat16, enabled=low):
             x = torch.from_numpy(planes).to(self.device, memory_format=torch.channels_last)
             found = self._module(x).float().cpu().numpy()
         self._module.train(was_training)

@@ -135,3 +135,14 @@ def find_device(name: str) -> torch.device:
     if name == "cuda" and not has_gpu:
         raise MiaiError("device: cuda is not there; allowed here: auto, cpu.")
     return torch.device("cuda" if has_gpu and name != "cpu" else "cpu")
+
+
+def find_precision(precision: str, device: torch.device) -> str:
+    """Return `float32` or `bfloat16`; `auto` is bfloat16 where the device computes
+    faster in it: a GPU, or a processor with AMX or AVX-512 for bfloat16."""
+    if precision != "auto":
+        return precision
+    if device.type == "cuda":
+        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+    capability = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    return "bfloat16" if capability.get("avx512_bf16") or capability.get("amx_bf16") else "float32"

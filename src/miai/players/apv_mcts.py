@@ -62,6 +62,8 @@ class ApvMcts(PlayerKind):
     """What evaluates the networks."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Of the convolutions."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     """Of the processor, for the networks."""
 
@@ -106,7 +108,9 @@ class ApvMcts(PlayerKind):
         from miai.search.puct_searcher import PuctSearcher  # its kernels take a moment to load
 
         rollout = None if self.rollout is None else load_rollout(self.rollout).policy()
-        leaves = load_leaves(self.policy, self.value, self.symmetry, self.runtime, self.device, self.threads)
+        leaves = load_leaves(
+            self.policy, self.value, self.symmetry, self.runtime, self.device, self.threads, self.precision
+        )
         return SearchPlayer("apv_mcts", PuctSearcher(self.config(rollout), leaves))
 
     def config(self, rollout: RolloutPolicy | None = None) -> PuctConfig:

@@ -90,6 +90,8 @@ class Policy(PlayerKind):
     """What evaluates it."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Of the convolutions."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     """Of the processor."""
 
@@ -117,7 +119,9 @@ class Policy(PlayerKind):
         """Load the network; the option is a path by now."""
         from miai.networks.leaf_evaluator import load_leaves
 
-        network = load_leaves(self.network, None, self.symmetry, self.runtime, self.device, self.threads)
+        network = load_leaves(
+            self.network, None, self.symmetry, self.runtime, self.device, self.threads, self.precision
+        )
         assert network is not None
         return PolicyNetworkPlayer(network, self.temperature)
 

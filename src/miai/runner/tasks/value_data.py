@@ -33,6 +33,7 @@ class _Settings:
     test_share: Share
     unit_games: Annotated[int, Field(ge=1)]
     runtime: Literal["auto", "torch", "openvino"]
+    precision: Literal["auto", "float32", "bfloat16"]
 
     def __post_init__(self) -> None:
         if self.valid_share + self.test_share >= 1:
@@ -92,6 +93,7 @@ def value_data(config: Config, context: RunContext) -> None:
             sl=str(context.inputs["sl"]),
             rl=str(context.inputs["rl"]),
             runtime=settings.runtime,
+            precision=settings.precision,
             temperature=settings.temperature,
             num_games=min(settings.unit_games, settings.positions - number * settings.unit_games),
             size=size,
