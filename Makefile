@@ -14,10 +14,10 @@ TORCH ?= torch==2.13.0
 NEED_TORCH := tests/alphago tests/networks tests/players tests/docs/test_metrics.py tests/contract/test_experiments.py \
   tests/runner/test_sl_policy_task.py tests/runner/test_rl_policy_task.py tests/runner/test_value_tasks.py
 
-.PHONY: help sweep alphago report ui play test test-alphago test-slow lint bench lock clean
+.PHONY: help sweep alphago report ui play test test-alphago test-services test-slow lint bench lock clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 # What the chosen Python says of itself: ok, old, or nothing where there is none.
 IS_IT_NEW := import sys; print("ok" if sys.version_info >= (3, 11) else "old")
@@ -47,6 +47,11 @@ $(VENV)/.alphago: requirements/alphago.lock $(VENV)/.runtime
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/alphago.lock
 	@touch $@
 
+$(VENV)/.services: requirements/services.lock $(VENV)/.dev
+	@echo "Installing the driver of PostgreSQL, and what MLflow's authentication needs"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/services.lock
+	@touch $@
+
 sweep: $(VENV)/.runtime  ## run the main study, td_comparison, and draw its report (ARGS='…' are overrides)
 	@$(MIAI) sweep td_comparison $(ARGS)
 	@$(MIAI) report td_comparison $(ARGS)
@@ -65,10 +70,17 @@ play: $(VENV)/.runtime  ## play against a trained table in the terminal
 	@$(MIAI) play $(ARGS)
 
 test: lint  ## run the linters and the tests
-	@$(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 -m "not slow and not services" $(ARGS)
 
 test-alphago: $(VENV)/.alphago lint  ## run the tests that need PyTorch and OpenVINO too
 	@$(BIN)/python -m pytest -n 2 -m "not slow" $(NEED_TORCH) $(ARGS)
+
+# PostgreSQL itself comes from the system; Debian's is installed where we may.
+test-services: $(VENV)/.services  ## run the tests on a real PostgreSQL and real MLflow servers, started on loopback
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || [ "$$(id -u)" != 0 ] || \
+	  ! command -v apt-get >/dev/null || { apt-get update -qq && apt-get install -y -qq postgresql; } >/dev/null 2>&1 || \
+	  echo "PostgreSQL could not be installed; its tests will skip."
+	@$(BIN)/python -m pytest -m services -rs tests/services $(ARGS)
 
 test-slow: $(VENV)/.dev  ## run the long checks too (minutes)
 	@$(BIN)/python -m pytest -m slow $(ARGS)
@@ -86,6 +98,7 @@ lock: $(VENV)/.dev  ## pin the dependencies anew
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header -o requirements/runtime.lock pyproject.toml requirements/build.in
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev -c requirements/runtime.lock -o requirements/dev.lock pyproject.toml requirements/build.in
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header -c requirements/runtime.lock -o requirements/alphago.lock requirements/alphago.in
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header -c requirements/runtime.lock -o requirements/services.lock requirements/services.in
 
 clean:  ## remove the virtual environment and caches; runs and reports stay
 	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

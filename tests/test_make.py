@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(
 def project(tmp_path: Path) -> Path:
     """A checkout with what the Makefile looks at."""
     (tmp_path / "requirements").mkdir()
-    locks = [f"requirements/{name}.lock" for name in ("runtime", "dev", "alphago")]
+    locks = [f"requirements/{name}.lock" for name in ("runtime", "dev", "alphago", "services")]
     for name in (*locks, "pyproject.toml", "setup.py"):
         (tmp_path / name).touch()
     shutil.copy(MAKEFILE, tmp_path)
@@ -128,6 +128,17 @@ def test_tests_that_need_pytorch_are_files_that_say_so(project):
     assert saying
     missing = [path for path in saying if path != own and not any(path.is_relative_to(place) for place in named)]
     assert not missing, f"make test-alphago leaves out {missing}"
+
+
+def test_services_are_started_by_a_target_of_their_own(project, monkeypatch):
+    _script(project / "initdb", "#!/bin/sh")  # Else it would be installed, where it is missing and we are root.
+    monkeypatch.setenv("PATH", f"{project}{os.pathsep}{os.environ['PATH']}")
+    assert make(project, "test-services").returncode == 0
+    said = called(project)
+    assert [line for line in said if "requirements/services.lock" in line]
+    assert said[-1].startswith("python -m pytest -m services ")
+    assert make(project, "test").returncode == 0
+    assert called(project)[-1] == "python -m pytest -n 2 -m not slow and not services"
 
 
 def test_a_new_lock_file_is_installed_once(project):

@@ -8,6 +8,7 @@ import pytest
 
 from miai.errors import MiaiError
 from miai.tracking import locate
+from miai.tracking.credentials import Credentials
 from miai.tracking.location import local_path
 
 
@@ -60,5 +61,33 @@ def test_other_addresses_that_hold_no_store_are_refused(uri: str) -> None:
         locate(uri)
 
 
-def test_a_password_is_not_shown() -> None:
-    assert locate("postgresql://me:secret@db:5432/miai", root=Path("/")).shown == "postgresql://me:…@db:5432/miai"
+def test_name_and_password_are_taken_out_of_the_address_and_shown_nowhere() -> None:
+    location = locate("postgresql://me:s%40cr%3At@db:5432/miai?sslmode=require", root=Path("/"))
+    assert location.uri == location.shown == "postgresql://db:5432/miai?sslmode=require"
+    assert location.credentials == Credentials("me", "s@cr:t")
+    assert location.whole == "postgresql://me:s%40cr%3At@db:5432/miai?sslmode=require"
+    assert "cr" not in repr(location)
+    server = locate("https://me:s%40cr%3At@host/prefix/", root=Path("/"))
+    assert (server.uri, server.credentials) == ("https://host/prefix", Credentials("me", "s@cr:t"))
+
+
+def test_a_run_is_meant_for_the_same_store_whoever_signs_in() -> None:
+    addresses = ("http://host:5000", "http://me@host:5000", "http://you:pw@host:5000/")
+    assert {locate(address, root=Path("/")).shown for address in addresses} == {"http://host:5000"}
+
+
+def test_a_name_alone_has_its_password_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIAI_TRACKING_PASSWORD", "from outside")
+    assert locate("postgresql://me@db/miai", root=Path("/")).credentials == Credentials("me", "from outside")
+    assert locate("postgresql://me:own@db/miai", root=Path("/")).credentials == Credentials("me", "own")
+    assert locate("http://host", root=Path("/")).credentials == Credentials()
+
+
+@pytest.mark.parametrize(
+    "uri", ["ftp://me:secret@host/x", "postgresql://me:sec@ret@db/x", "http://me:sec/ret@host", "mysql://me:se?cret@db"]
+)
+def test_an_address_that_is_refused_is_shown_without_its_password(uri: str) -> None:
+    with pytest.raises(MiaiError, match=r"tracking\.uri") as caught:
+        locate(uri)
+    assert "sec" not in str(caught.value)
+    assert "ret" not in str(caught.value)

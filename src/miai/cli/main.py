@@ -9,6 +9,8 @@ import importlib
 import os
 import pkgutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
 from types import ModuleType
 
@@ -42,7 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
     if kernel_cache.complaint:
         print(f"miai: {kernel_cache.complaint}", file=sys.stderr)  # noqa: T201
     try:
-        code = _dispatch(arguments)
+        with _passwords_concealed(arguments) as shown:
+            code = _dispatch(shown)
         sys.stdout.flush()
         return code
     except MiaiError as error:
@@ -56,6 +59,18 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     except OSError as error:
         return _refuse(arguments, f"{error.filename or 'the system'}: {error.strerror or error}.")
+
+
+@contextmanager
+def _passwords_concealed(arguments: list[str]) -> Iterator[list[str]]:
+    """Keep the password of a store's address from whatever reads, repeats or saves the arguments."""
+    if not any("tracking.uri=" in argument for argument in arguments):
+        yield arguments
+        return
+    from miai.tracking.credentials import concealed
+
+    with concealed(arguments) as shown:
+        yield shown
 
 
 def _refuse(arguments: list[str], message: str) -> int:

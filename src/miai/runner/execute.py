@@ -303,7 +303,7 @@ def prepare_worker(location: Location) -> None:
     """Open the store before the first run comes."""
     global _worker_store
     _worker_store = Store(location, tell=lambda line: pool.say(("notice", line)))
-    with contextlib.suppress(StoreUnreachableError):
+    with contextlib.suppress(MiaiError):  # The sweep itself says so; runs that are under way are kept.
         _ = _worker_store.client
     origin.code_tags()
 

@@ -15,7 +15,7 @@ from miai.runner.launchers import Launcher, Workers, named
 from miai.runner.progress import SweepDisplay
 from miai.runner.resume import Plan, Ready, clean_up, plan
 from miai.runner.task import Job
-from miai.tracking import Store, StoreUnreachableError
+from miai.tracking import Store, StoreRefusedError, StoreUnreachableError
 from miai.tracking.location import Location
 
 if TYPE_CHECKING:
@@ -296,7 +296,7 @@ class _Sweep:
         """Clear up after workers that were killed: those of this machine are looked for, the runs of others named."""
         clean_up(self.location)
         if not self.store.is_down():
-            with contextlib.suppress(StoreUnreachableError):
+            with contextlib.suppress(StoreUnreachableError, StoreRefusedError):
                 self.store.close_dead_runs()
                 if self.launcher.elsewhere and run_ids:
                     self.store.close_runs(run_ids)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from miai import project
 from miai.errors import MiaiError
+from miai.tracking import credentials
+from miai.tracking.credentials import PASSWORD_VARIABLE, Credentials
 
 DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
 SERVERS = ("http", "https", "databricks")
@@ -32,19 +34,39 @@ class Location:
     """A store's whereabouts. Build it with `locate`; it can be sent to other processes.
 
     Attributes:
-        uri: MLflow's tracking address; a SQLite path in it is absolute.
+        uri: MLflow's tracking address, without name and password; a SQLite path in it is absolute.
         artifacts: where experiments keep their artifacts (an address), or `None`: the server decides.
         mlruns: the project's local folder for what is under way: `work/`, `unsynced/`, `claims/`, `checkpoints/`.
+        credentials: name and password, as far as the address gave them. What it did not give, MLflow and the drivers
+            of databases look for themselves (`MLFLOW_TRACKING_PASSWORD`, `PGPASSWORD`, `~/.pgpass`).
     """
 
     uri: str
     artifacts: str | None
     mlruns: Path
+    credentials: Credentials = field(default=Credentials(), repr=False)
 
     @property
     def shown(self) -> str:
-        """The address without a password."""
-        return re.sub(r"//([^:@/]+):[^@/]+@", r"//\1:…@", self.uri)
+        """The address for people and files: without a password, and the same whoever asks."""
+        return credentials.hide(self.uri)
+
+    @property
+    def whole(self) -> str:
+        """The address with name and password: for the library that connects, and nobody else."""
+        return credentials.join(self.uri, self.credentials)
+
+    @property
+    def is_server(self) -> bool:
+        """Whether an MLflow server keeps the runs, in place of a database that this process writes to."""
+        return scheme_of(self.uri) in SERVERS
+
+    def without_secrets(self, text: str) -> str:
+        """Leave name and password out of a text that was not written by us, such as another library's error."""
+        secret = self.credentials.password
+        for form in filter(None, (self.whole, secret, secret and quote(secret, safe=""))):
+            text = text.replace(form, self.shown if form == self.whole else credentials.HIDDEN)
+        return credentials.hide(text)
 
     @property
     def database(self) -> Path | None:
@@ -68,6 +90,11 @@ def locate(uri: str | None = None, artifacts: str | None = None, root: Path | No
     mlruns = root / "mlruns"
     uri = uri or f"sqlite:///{mlruns / 'mlflow.db'}"
     scheme = scheme_of(uri)
+    who = Credentials()
+    if scheme in (*DATABASES, *SERVERS) and scheme != "sqlite":
+        uri, who = credentials.split(uri)
+        if who.user is not None and who.password is None:
+            who = Credentials(who.user, os.environ.get(PASSWORD_VARIABLE))
     if scheme == "sqlite":
         database = root / sqlite_path(uri)
         query = urlsplit(uri).query
@@ -76,12 +103,13 @@ def locate(uri: str | None = None, artifacts: str | None = None, root: Path | No
     elif scheme in DATABASES:
         beside = mlruns / "artifacts"
     elif scheme in SERVERS:
-        return Location(uri.rstrip("/"), _place(artifacts, root) if artifacts else None, mlruns)
+        return Location(uri.rstrip("/"), _place(artifacts, root) if artifacts else None, mlruns, who)
     elif scheme in ("", "file"):
         raise MiaiError(f"tracking.uri: {uri!r} is a file store, which MLflow 3 no longer writes; allowed: {ALLOWED}.")
     else:
-        raise MiaiError(f"tracking.uri: MLflow has no store of the kind {scheme!r} ({uri!r}); allowed: {ALLOWED}.")
-    return Location(uri, _place(artifacts, root) if artifacts else beside.as_uri(), mlruns)
+        shown = credentials.hide(uri)
+        raise MiaiError(f"tracking.uri: MLflow has no store of the kind {scheme!r} ({shown!r}); allowed: {ALLOWED}.")
+    return Location(uri, _place(artifacts, root) if artifacts else beside.as_uri(), mlruns, who)
 
 
 def scheme_of(uri: str) -> str:
@@ -102,8 +130,6 @@ def sqlite_path(uri: str) -> Path:
 
 def local_path(address: str) -> Path | None:
     """The folder that an artifact address names if it is on this machine, else `None`."""
-    from urllib.parse import unquote
-
     if address.startswith("file:"):
         return Path(unquote(urlsplit(address).path))
     return Path(address) if address.startswith("/") else None

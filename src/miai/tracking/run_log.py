@@ -20,6 +20,7 @@ import yaml
 
 from miai.errors import MiaiError
 from miai.tracking import origin, spool
+from miai.tracking.credentials import hide
 from miai.tracking.history import HISTORY_FILE, write_history
 from miai.tracking.location import local_path
 from miai.tracking.params import MAX_TAG, check_metric_name, flatten
@@ -91,7 +92,8 @@ class RunLog:
             self._keep("the store could not be reached a moment ago")
         else:
             self._send(self._create)
-        self._stage_text(CONFIG_FILE, yaml.dump(_plain(config), Dumper=_Dumper, sort_keys=False, allow_unicode=True))
+        shown = _without_passwords(_plain(config))
+        self._stage_text(CONFIG_FILE, yaml.dump(shown, Dumper=_Dumper, sort_keys=False, allow_unicode=True))
 
     def _create(self) -> None:
         from mlflow.entities import Param
@@ -206,7 +208,7 @@ class RunLog:
         try:
             step()
         except Exception as error:
-            reason = str(error) if isinstance(error, MiaiError) else str(self._store.unreachable(error))
+            reason = str(error) if isinstance(error, MiaiError) else str(self._store.explain(error))
             self._keep(reason)
             return False
         return True
@@ -334,6 +336,15 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise ValueError(f"configuration: {value!r} is not plain (a dict, list, string, number, true, false or null)")
+
+
+def _without_passwords(config: dict[str, Any]) -> dict[str, Any]:
+    """Leave passwords out of the addresses of the store: whoever reads the store reads `config.yaml`."""
+    tracking = config.get("tracking")
+    if not isinstance(tracking, dict):
+        return config
+    hidden = {key: hide(value) if isinstance(value, str) else value for key, value in tracking.items()}
+    return {**config, "tracking": hidden}
 
 
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

@@ -10,20 +10,21 @@ import atexit
 import functools
 import gc
 import logging
+import os
 import re
-import socket
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 from miai.errors import MiaiError
 from miai.tracking import database, origin, spool
-from miai.tracking.location import DATABASES, Location, local_path, locate, scheme_of, use_mlflow_defaults
+from miai.tracking.failures import StoreRefusedError, StoreUnreachableError, explain
+from miai.tracking.failures import first_line as first_line
+from miai.tracking.location import Location, local_path, locate, use_mlflow_defaults
 from miai.tracking.record import FINGERPRINT_TAG, FINISHED, KILLED, RunRecord
 from miai.tracking.run_log import UNFINISHED, RunLog
 
@@ -38,12 +39,6 @@ PAGE = 1000
 
 RETRY_AFTER = 30.0
 """Seconds for which a store that could not be reached is not asked again by runs that start."""
-
-PROBE_TIMEOUT = 3.0
-
-
-class StoreUnreachableError(MiaiError):
-    """The store does not answer, or refuses."""
 
 
 def open_store(
@@ -85,6 +80,7 @@ class Store:
 
         Raises:
             StoreUnreachableError: it cannot be opened.
+            StoreRefusedError: it will not have us: a wrong password, no such database, no driver for it.
         """
         if self._client is None:
             self._client = self._connect()
@@ -94,41 +90,25 @@ class Store:
         use_mlflow_defaults()
         _leave_quickly()
         location = self.location
-        self._probe()
         try:
             from mlflow.tracking import MlflowClient
 
             logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)  # Retries are no news.
-            if location.database is not None:
-                database.write_without_waiting_for_the_disk()
-                database.create(location.database, location.artifacts or "")
+            if location.is_server:
+                _sign_in(location)
                 return MlflowClient(location.uri)
-            if scheme_of(location.uri) in DATABASES:
-                from filelock import FileLock
-
-                location.mlruns.mkdir(parents=True, exist_ok=True)
-                with FileLock(location.mlruns / "database.lock"):  # MLflow creates the tables at the first connection.
-                    client = MlflowClient(location.uri)
-                    client.search_experiments(max_results=1)
-                    return client
+            if location.database is None:
+                return database.connect(location)
+            database.write_without_waiting_for_the_disk()
+            database.create(location.database, location.artifacts or "")
             return MlflowClient(location.uri)
         except Exception as error:
-            raise self.unreachable(error) from error
+            raise self.explain(error) from error
 
-    def _probe(self) -> None:
-        """Ask a database server's port first: MLflow retries a closed one for the better part of an hour."""
-        address = urlsplit(self.location.uri)
-        if scheme_of(self.location.uri) in DATABASES and address.hostname:
-            port = address.port or {"postgresql": 5432, "mysql": 3306}.get(scheme_of(self.location.uri), 1433)
-            try:
-                socket.create_connection((address.hostname, port), PROBE_TIMEOUT).close()
-            except OSError as error:
-                raise self.unreachable(error) from error
-
-    def unreachable(self, error: Exception) -> StoreUnreachableError:
+    def explain(self, error: Exception) -> StoreUnreachableError | StoreRefusedError:
         """Note that the store failed, and put `error` into one line."""
         self._unreachable_since = time.monotonic()
-        return StoreUnreachableError(f"tracking.uri: {self.location.shown} cannot be reached: {first_line(error)}")
+        return explain(error, self.location)
 
     def tell_kept(self, reason: str) -> None:
         """Tell the user, once, that runs are being kept on disk."""
@@ -153,7 +133,7 @@ class Store:
         except MiaiError:
             raise
         except Exception as error:
-            raise self.unreachable(error) from error
+            raise self.explain(error) from error
         self._unreachable_since = None
         return answer
 
@@ -296,13 +276,28 @@ class Store:
             text = f"attributes.status = 'RUNNING' and tags.`{origin.HOST_TAG}` = '{origin.host()}'"
             dead = [run for run in self._search(client, experiments, text) if not _lives(run.data.tags)]
             for run in dead:
-                client.set_terminated(run.info.run_id, KILLED)
-                folder = local_path(run.info.artifact_uri)
-                for half in folder.rglob(UNFINISHED) if folder else ():
-                    half.unlink(missing_ok=True)
+                _close(client, run)
             return [run.info.run_id for run in dead]
 
         return self.ask(close)
+
+    def close_runs(self, run_ids: Sequence[str]) -> None:
+        """End, as KILLED, those of these runs that still say RUNNING: on any host, for who knows that they are dead.
+
+        Raises:
+            StoreUnreachableError: the store does not answer.
+        """
+
+        def close(client: MlflowClient) -> None:
+            experiments = [e.experiment_id for e in client.search_experiments(max_results=PAGE)]
+            ids = ", ".join(f"'{run_id}'" for run_id in run_ids)
+            for run in self._search(
+                client, experiments, f"attributes.status = 'RUNNING' and attributes.run_id IN ({ids})"
+            ):
+                _close(client, run)
+
+        if run_ids:
+            self.ask(close)
 
     def artifacts(self, run: RunRecord | str) -> list[str]:
         """Paths of a run's artifacts (files, relative to the run's folder), sorted."""
@@ -420,6 +415,22 @@ def _leave_quickly() -> None:
     atexit.register(gc.freeze)
 
 
+def _close(client: MlflowClient, run: Run) -> None:
+    """End a dead run, and remove what it was copying when it died."""
+    client.set_terminated(run.info.run_id, KILLED)
+    folder = local_path(run.info.artifact_uri)
+    for half in folder.rglob(UNFINISHED) if folder else ():
+        half.unlink(missing_ok=True)
+
+
+def _sign_in(location: Location) -> None:
+    """Hand MLflow the name and password of an address: it looks for them in the environment, at each request."""
+    given = location.credentials
+    for name, value in (("MLFLOW_TRACKING_USERNAME", given.user), ("MLFLOW_TRACKING_PASSWORD", given.password)):
+        if value is not None:
+            os.environ[name] = value
+
+
 def _lives(tags: Mapping[str, str]) -> bool:
     """Whether the process that a run's tags name still lives. A run without such tags is not ours to judge."""
     with suppress(KeyError, ValueError):
@@ -430,10 +441,3 @@ def _lives(tags: Mapping[str, str]) -> bool:
 def _folder_name(experiment: str) -> str:
     """The folder of an experiment's artifacts. Run ids keep two experiments apart that share one."""
     return re.sub(r"[^A-Za-z0-9_.-]", "-", experiment)
-
-
-def first_line(error: BaseException) -> str:
-    """An error in one line, with its type where the message alone would not say much."""
-    text = " ".join(str(error).split())
-    text = text if len(text) <= 300 else text[:299] + "…"
-    return text if text and isinstance(error, MiaiError) else f"{type(error).__name__}: {text}".rstrip(": ")

@@ -21,19 +21,22 @@ def run(arguments: list[str]) -> int:
     from miai.cli.terminal import console, say
     from miai.runner.compose import compose_one
     from miai.runner.configured import location_of
-    from miai.tracking import Store
+    from miai.tracking import Store, database_address
 
     config = compose_one(CONFIG, arguments)
     port = _free_port() if config["port"] is None else _asked(config)
     location = location_of(config)
-    if location.uri.startswith("http"):
+    if location.is_server:
+        if config["port"] is not None:
+            raise MiaiError(f"port: the store is a server, whose UI is at {location.shown}; nothing is started here.")
         say(console(), f"The store is a server; its UI is at {location.shown}")
         return 0
     Store(location).experiments()  # Creates a store that is not there yet, and refuses one that cannot be reached.
     say(console(), f"MLflow's UI: http://{HOST}:{port}  (Ctrl-C ends it)")
     os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", location.uri, "--host", HOST]
+    os.environ["MLFLOW_BACKEND_STORE_URI"] = database_address(location)  # Every user can read a command line.
+    command = [sys.executable, "-m", "mlflow", "server", "--host", HOST]
     command += ["--port", str(port), "--workers", "1"]
     if location.artifacts:
         command += ["--default-artifact-root", location.artifacts]

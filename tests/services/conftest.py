@@ -1,0 +1,74 @@
+"""Services that the tests of this folder share. They are started when the first test asks, and stopped at the end."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+import pytest
+from benchmarks.services import PostgreSQL, TrackingServer, missing_for_postgresql
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.services)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _stopped_whatever_happens() -> Iterator[None]:
+    """Let SIGTERM end the tests as Ctrl-C does, so that services are stopped."""
+
+    def leave(_signum: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, leave)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgreSQL]:
+    if reason := missing_for_postgresql():
+        pytest.skip(reason)
+    with PostgreSQL(durable=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def fresh(postgresql: PostgreSQL) -> Callable[[], str]:
+    """Make a database with MLflow's tables in it: a copy of one that is made once. Its address."""
+    from miai.tracking import Store, locate
+
+    numbers = itertools.count()
+    template = postgresql.create("template")
+    Store(locate(template, root=postgresql.folder)).experiments()
+
+    def make() -> str:
+        name = f"store_{next(numbers)}"
+        postgresql.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'template'")
+        postgresql.execute(f"CREATE DATABASE {name} TEMPLATE template")
+        return postgresql.address(name)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def server(fresh: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrackingServer]:
+    """An MLflow server with PostgreSQL behind it, open to whoever reaches loopback."""
+    with TrackingServer(fresh(), tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def guarded(fresh: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrackingServer]:
+    """An MLflow server that asks for a name and a password."""
+    pytest.importorskip("flask_wtf", reason="MLflow's authentication needs Flask-WTF")
+    with TrackingServer(fresh(), tmp_path_factory.mktemp("guarded"), passwords=True) as running:
+        yield running
