@@ -27,6 +27,8 @@ JOBS = (
     ["opponent@evaluation.opponent=advanced", "evaluation.opponent.p=1", "alpha=0.3", "schedule=linear"],
     ["++gamma=0.5", "+evaluation.opponent.x=1", "~test"],
     ["game=mnk", "game.k=2", "alpha_schedule=linear", "alpha_schedule.end=${gamma}", "algorithm.n_step=inf"],
+    ["alpha_schedule.value=0.7", "alpha=0.3", "init='it\\'s'", "study=null", "seed=4"],
+    ["schedule=linear", "schedule.start=0.5", "seed=3", "stage='${gamma}'", "study='a=b, c'"],
     [],
 )
 
@@ -36,6 +38,26 @@ def test_the_quick_way_gives_what_hydra_composes(overrides):
     with composing("train") as composer:
         composer.compose(["seed=99", *(o for o in overrides if not o.startswith("seed="))])  # The base is known now.
         assert composer.compose(overrides) == plain(hydra_compose("train", overrides))
+
+
+def test_lists_of_players_too():
+    overrides = ["players=[uct,{player:gtp,command:'a b'}]", "player.uct.c_uct=0.5", "game.size=7", "seed=2", "games=4"]
+    with composing("match") as composer:
+        composer.compose([])
+        assert composer.compose(overrides) == plain(hydra_compose("match", overrides))
+
+
+def test_hydra_composes_once_for_all_values_of_the_same_choices():
+    asked = []
+    with composing("train") as composer:
+        ask = composer._compose_base
+        composer._compose_base = lambda overrides: asked.append(overrides) or ask(overrides)
+        for algorithm in ("mc", "sarsa"):
+            for alpha in (0.1, 0.2, 0.3):
+                for seed in (0, 1):
+                    config = composer.compose([f"algorithm={algorithm}", f"alpha={alpha}", f"seed={seed}"])
+                    assert (config["algorithm"]["name"], config["alpha_schedule"]["value"]) == (algorithm, alpha)
+    assert asked == [["algorithm=mc"], ["algorithm=sarsa"]]
 
 
 def test_a_configuration_that_is_written_in_terms_of_the_seed(own_conf):
