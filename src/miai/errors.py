@@ -9,8 +9,21 @@ from collections.abc import Iterable
 class MiaiError(Exception):
     """Something the user can mend. The message is one line: what is wrong, where, and what is allowed.
 
-    The command line prints it without a traceback and exits with status 2.
+    Whatever is quoted in it, it stays one line of bounded length. The command line prints it without a traceback and
+    exits with status 2.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_in_one_line(message))
+
+
+LONGEST = 2000
+"""Characters of a message. What is too long is a value that is quoted, and it stands in the middle."""
+
+
+def _in_one_line(message: str) -> str:
+    line = " ".join(message.splitlines()) if len(message.splitlines()) > 1 else message.rstrip("\r\n")
+    return line if len(line) <= LONGEST else f"{line[: LONGEST * 3 // 4]} … {line[-LONGEST // 5 :]}"
 
 
 def choose(value: str, allowed: Iterable[str], what: str) -> str:

@@ -139,6 +139,16 @@ def test_no_finished_run_names_the_command(records):
         load_study(Store(records), "study")
 
 
+def test_a_damaged_history_is_left_out_and_said(tmp_path):
+    for number in range(2):
+        pd.DataFrame({"step": [10], "eval/win": [0.5]}).to_parquet(tmp_path / f"sarsa-{number}-0-history.parquet")
+    file = tmp_path / "sarsa-1-0-history.parquet"
+    file.write_bytes(file.read_bytes()[:-9])
+    data = load_study(Store([record(0), record(1)], tmp_path), "study")
+    assert data.history["run_id"].tolist() == ["sarsa-0-0"]
+    assert data.notes == ["The history of sarsa-s1 is damaged: left out of every figure over games."]
+
+
 def test_histories_are_joined_and_missing_ones_said(tmp_path):
     pd.DataFrame({"step": [10, 20], "eval/win": [0.5, 0.6]}).to_parquet(tmp_path / "sarsa-0-0-history.parquet")
     pd.DataFrame({"step": [20], "table/size": [7.0]}).to_parquet(tmp_path / "mc-1-0-history.parquet")

@@ -46,6 +46,32 @@ def test_a_half_written_or_damaged_checkpoint_is_none(tmp_path: Path) -> None:
     assert checkpoints.load() is None
 
 
+@pytest.mark.parametrize("rows", [[[1, 2]], [[1, 2, {"eval/win": "much"}]], [[1, 2, {"eval/win": float("nan")}]], 5])
+def test_a_checkpoint_with_rows_that_are_none_is_none(tmp_path: Path, rows: object) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    checkpoints.save({"a": np.arange(3)}, rows)  # type: ignore[arg-type]
+    assert checkpoints.load() is None
+
+
+def test_a_damaged_unit_is_not_done(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    checkpoints.save_unit("game/1", {"won": True, "moves": [1, 2]})
+    (path,) = (tmp_path / "units").iterdir()
+    whole = path.read_text()
+    for damaged in (
+        whole[:-9],
+        whole.replace("[1, 2]", "[1, 3]"),
+        "5",
+        "[]",
+        '{"key": "game/1", "result": 3}',
+        "[" * 9999,
+    ):
+        path.write_text(damaged)
+        assert checkpoints.load_unit("game/1") is None
+    path.write_text(whole)
+    assert checkpoints.load_unit("game/1") == {"won": True, "moves": [1, 2]}
+
+
 def test_units_are_kept_by_key(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path)
     assert checkpoints.save_unit("game/1", {"won": True, "value": 0.1, "moves": (1, 2)})["moves"] == [1, 2]

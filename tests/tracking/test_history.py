@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from miai.errors import MiaiError
 from miai.tracking.history import read_history, write_history
 
 
@@ -26,3 +31,18 @@ def test_a_run_without_metrics_has_an_empty_history(tmp_path: Path) -> None:
     write_history(path, [])
     assert read_history(path).num_rows == 0
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_damaged_history_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "history.parquet"
+    write_history(path, [(step, {"a": step / 7}) for step in range(100)])
+    whole = path.read_bytes()
+    for damaged in (b"", whole[:-20], whole[:40] + b"\xff" + whole[41:], b"PAR1" * 9):
+        path.write_bytes(damaged)
+        with pytest.raises(MiaiError, match=r"history\.parquet: the history cannot be read: "):
+            read_history(path)
+    with pytest.raises(MiaiError, match="cannot be read"):
+        read_history(tmp_path / "nosuch.parquet")
+    parquet.write_table(pyarrow.table({"step": ["x"]}), path)
+    with pytest.raises(MiaiError, match="no history of a run: it holds step string"):
+        read_history(path)

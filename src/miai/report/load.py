@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from miai.errors import MiaiError
+from miai.tracking.history import read_history
 from miai.tracking.record import IRRELEVANT
 
 FINISHED = "FINISHED"
@@ -96,16 +97,21 @@ class StudyData:
         """Every run's metrics over steps: `run_id`, `step`, then a column a metric. Read when first asked for."""
         import pyarrow as pa
 
-        tables, missing = [], []
+        tables, missing, damaged = [], [], []
         once = self.runs.drop_duplicates("run_id")
         for run_id, name in zip(once["run_id"], once["name"], strict=True):
             path = self.artifact(run_id, HISTORY_FILE)
             if path is None:
                 missing.append(name)
-            else:
-                tables.append((run_id, _read(path)))
+                continue
+            try:
+                tables.append((run_id, read_history(path)))
+            except MiaiError:
+                damaged.append(name)
         if missing:
             self.notes.append(f"No history of {_list(missing)}: left out of every figure over games.")
+        if damaged:
+            self.notes.append(f"The history of {_list(damaged)} is damaged: left out of every figure over games.")
         if not tables:
             return pd.DataFrame({"run_id": pd.Series(dtype=str), "step": pd.Series(dtype=np.int64)})
         joined = pa.concat_tables([table for _, table in tables], promote_options="default").to_pandas()
@@ -284,13 +290,6 @@ def _provenance(records: list[Any]) -> list[str]:
         if record.tags.get(COMMIT)
     )
     return [f"{commit} ({_runs(count)})" for commit, count in commits.most_common()]
-
-
-def _read(path: Path) -> Any:
-    from pyarrow import parquet
-
-    # A thread pool costs more than it saves on files of some ten kilobytes.
-    return parquet.read_table(path, use_threads=False)
 
 
 def _runs(count: int) -> str:

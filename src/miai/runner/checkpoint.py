@@ -5,6 +5,7 @@ All of it is in one folder a fingerprint, `mlruns/checkpoints/<fingerprint>/`, w
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from miai.npz import load_npz
 from miai.tracking.spool import Row
@@ -57,10 +59,10 @@ class Checkpoints:
             return None
         try:
             arrays = load_npz(path)
-            rows = json.loads(arrays.pop(ROWS).tobytes())
+            rows = _rows_adapter().validate_json(arrays.pop(ROWS).tobytes(), strict=True)
         except (ValueError, KeyError):
             return None  # Files are moved when whole, so this one is another program's, or the disk's fault.
-        return arrays, [(int(moment), int(step), values) for moment, step, values in rows]
+        return arrays, rows
 
     def save_unit(self, key: str, result: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the result of a unit of work, and return it as `load_unit` will.
@@ -69,22 +71,24 @@ class Checkpoints:
             ValueError: JSON cannot hold the result.
         """
         try:
-            text = json.dumps({"key": key, "result": result})
+            plain: dict[str, Any] = json.loads(json.dumps(result))
         except TypeError as error:
             raise ValueError(f"the result of unit {key} is not plain: {error}") from error
+        text = json.dumps({"key": key, "result": plain, "check": _check(plain)})
         path = self._unit(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
-        return json.loads(text)["result"]
+        return plain
 
     def load_unit(self, key: str) -> dict[str, Any] | None:
-        """Return the result of a unit that is done, or `None`."""
+        """Return the result of a unit that is done, or `None`; one whose file is damaged is not done."""
         try:
             data = json.loads(self._unit(key).read_text(encoding="utf-8"))
-            return data["result"] if data["key"] == key else None
-        except (OSError, ValueError, KeyError):
+            sound = data["key"] == key and data["check"] == _check(data["result"])
+            return data["result"] if sound and isinstance(data["result"], dict) else None
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
             return None
 
     def remove(self) -> None:
@@ -93,3 +97,13 @@ class Checkpoints:
 
     def _unit(self, key: str) -> Path:
         return self.folder / "units" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
+
+
+def _check(result: Any) -> str:
+    """A checksum of a unit's result: JSON has none of its own, as archives have."""
+    return hashlib.sha256(json.dumps(result).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _rows_adapter() -> TypeAdapter[list[Row]]:
+    return TypeAdapter(list[Row])

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miai.errors import MiaiError
+
 if TYPE_CHECKING:
     import pyarrow
 
@@ -32,12 +34,28 @@ def write_history(path: Path, rows: Iterable[tuple[int, Mapping[str, float]]]) -
     for name in names:
         columns[name] = pyarrow.array([by_step[step].get(name) for step in steps], pyarrow.float64())
     temporary = path.with_name(path.name + ".part")
-    parquet.write_table(pyarrow.table(columns), temporary, compression="zstd")
+    parquet.write_table(pyarrow.table(columns), temporary, compression="zstd", write_page_checksum=True)
     temporary.replace(path)
 
 
 def read_history(path: Path) -> pyarrow.Table:
-    """Read a run's history as a `pyarrow.Table` (`.to_pandas()` for a data frame)."""
+    """Read a run's history as a `pyarrow.Table` (`.to_pandas()` for a data frame).
+
+    Raises:
+        MiaiError: there is no such file, or it is damaged.
+    """
+    import pyarrow
     from pyarrow import parquet
 
-    return parquet.read_table(path)
+    try:
+        # A thread pool costs more than it saves on files of some ten kilobytes.
+        table = parquet.read_table(path, use_threads=False, page_checksum_verification=True)
+    except (pyarrow.ArrowException, OSError, ValueError, MemoryError, OverflowError) as error:
+        raise MiaiError(f"{path}: the history cannot be read: {error}") from None
+    types = {field.name: field.type for field in table.schema}
+    numbers = [kind for kind in types.values() if pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)]
+    if "step" not in types or len(numbers) != len(table.schema):
+        raise MiaiError(
+            f"{path}: no history of a run: it holds {', '.join(f'{f.name} {f.type}' for f in table.schema)}."
+        )
+    return table
