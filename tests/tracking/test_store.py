@@ -163,13 +163,16 @@ def test_runs_of_dead_processes_are_closed_and_those_of_living_ones_are_not(
     reused = start(store, "the process id was given to another process")
     monkeypatch.setattr(origin, "process_tags", lambda: {**tags, origin.HOST_TAG: "elsewhere", origin.PID_TAG: "1"})
     elsewhere = start(store, "elsewhere")
+    namesake = {**tags, origin.MACHINE_TAG: "another one", origin.PID_TAG: str(gone.pid)}
+    monkeypatch.setattr(origin, "process_tags", lambda: namesake)
+    start(store, "another machine of this name")
     half = Path(dead.where(".table.npz.1.part"))
     half.write_text("hal")
 
     assert sorted(store.close_dead_runs()) == sorted([dead.run_id, reused.run_id])
     status = {run.name: run.status for run in store.runs("study")}
     assert status["dead"] == status[reused.name] == KILLED
-    assert status["mine"] == status["elsewhere"] == RUNNING
+    assert status["mine"] == status["elsewhere"] == status["another machine of this name"] == RUNNING
     assert store.artifacts(dead.run_id) == ["config.yaml"]
     assert not half.exists()
     assert store.close_dead_runs() == []

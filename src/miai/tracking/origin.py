@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import getpass
+import hashlib
 import os
 import platform
 import socket
@@ -16,6 +18,7 @@ import psutil
 from miai import __version__, project
 
 HOST_TAG = "miai.host"
+MACHINE_TAG = "miai.machine"
 PID_TAG = "miai.pid"
 PID_STARTED_TAG = "miai.pid_started"
 PACKAGES = ("numpy", "numba", "mlflow", "torch")
@@ -30,10 +33,22 @@ def host() -> str:
     return socket.gethostname()
 
 
+@functools.cache
+def machine() -> str:
+    """Tells apart machines and containers that have one host name: on a shared store, process ids of the one mean
+    nothing on the other. Made of the system's machine id and of what namespace process ids are counted in (Linux)."""
+    parts = [host()]
+    with contextlib.suppress(OSError):
+        parts.append(Path("/etc/machine-id").read_text(encoding="ascii").strip())
+    with contextlib.suppress(OSError):
+        parts.append(str(Path("/proc/self/ns/pid").stat().st_ino))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
 def process_tags() -> dict[str, str]:
     """Tags that name this very process, so that a later start can see whether it still lives."""
     pid = os.getpid()
-    return {HOST_TAG: host(), PID_TAG: str(pid), PID_STARTED_TAG: start_of(pid)}
+    return {HOST_TAG: host(), MACHINE_TAG: machine(), PID_TAG: str(pid), PID_STARTED_TAG: start_of(pid)}
 
 
 def start_of(pid: int) -> str:

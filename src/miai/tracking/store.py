@@ -432,7 +432,10 @@ def _sign_in(location: Location) -> None:
 
 
 def _lives(tags: Mapping[str, str]) -> bool:
-    """Whether the process that a run's tags name still lives. A run without such tags is not ours to judge."""
+    """Whether the process that a run's tags name still lives. A run without such tags is not ours to judge, nor is one
+    of another machine of this name."""
+    if tags.get(origin.MACHINE_TAG, origin.machine()) != origin.machine():
+        return True
     with suppress(KeyError, ValueError):
         return origin.is_alive(int(tags[origin.PID_TAG]), tags.get(origin.PID_STARTED_TAG))
     return True
