@@ -3,16 +3,50 @@
 from __future__ import annotations
 
 import itertools
+import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
+from urllib.parse import quote
 
 import pytest
-from benchmarks.services import PostgreSQL, TrackingServer, missing_for_postgresql
+from benchmarks.services import PASSWORD, PostgreSQL, TrackingServer, missing_for_postgresql
 
 HERE = Path(__file__).parent
+SCRIPT = Path(sys.executable).with_name("miai")
+SECRETS = (PASSWORD, quote(PASSWORD, safe=""), TrackingServer.ADMINISTRATOR[1], quote(TrackingServer.ADMINISTRATOR[1]))
+
+
+@dataclass
+class Project:
+    """A project's folder, and commands that run in it as users do. Nothing that they say or write holds a secret."""
+
+    home: Path
+    environment: dict[str, str]
+
+    def __call__(self, *arguments: str, code: int = 0, **environment: str) -> str:
+        done = subprocess.run(
+            [SCRIPT, *arguments],
+            cwd=self.home,
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        said = done.stdout + done.stderr
+        assert done.returncode == code, said
+        assert not [secret for secret in SECRETS if secret in said], said
+        return said
+
+    def files_with_secrets(self) -> list[Path]:
+        files = (path for path in self.home.rglob("*") if path.is_file())
+        return [path for path in files if any(secret.encode() in path.read_bytes() for secret in SECRETS)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -72,3 +106,21 @@ def guarded(fresh: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) 
     pytest.importorskip("flask_wtf", reason="MLflow's authentication needs Flask-WTF")
     with TrackingServer(fresh(), tmp_path_factory.mktemp("guarded"), passwords=True) as running:
         yield running
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    home = tmp_path / "a project, früher"
+    home.mkdir()
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "PG"))}
+    return Project(home, {**own, "MIAI_HOME": str(home), "COLUMNS": "200", "NO_COLOR": "1"})
+
+
+@pytest.fixture(params=["postgresql", "server"])
+def address(request: pytest.FixtureRequest) -> str:
+    """Of a shared store, as the user names it."""
+    if request.param == "postgresql":
+        make: Callable[[], str] = request.getfixturevalue("fresh")
+        return make()
+    server: TrackingServer = request.getfixturevalue("server")
+    return server.address
