@@ -19,7 +19,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
@@ -171,7 +171,7 @@ class WorkerPool:
         self._size = workers
         self._max_deaths = max_deaths
         self._prepare = (prepare, prepare_args)
-        self._waiting: deque[_Call] = deque()
+        self._waiting: deque[Call] = deque()
         self._workers: list[_Worker] = []
         self._idle_deaths = 0
         start_early(preload, threads)
@@ -189,7 +189,11 @@ class WorkerPool:
 
     def submit(self, key: Key, function: Callable[..., Any], *args: Any, after: float = 0.0) -> None:
         """Queue a call; the events about it bear `key`. It is not begun before `after` (of `time.monotonic`)."""
-        self._waiting.append(_Call(key, function, args, after=after))
+        self._waiting.append(Call.of(key, function, args, after))
+
+    def submit_call(self, call: Call) -> None:
+        """Queue a call that was made elsewhere."""
+        self._waiting.append(call)
 
     def cancel_waiting(self) -> list[Key]:
         """Drop the calls that have not begun, and return their keys."""
@@ -262,7 +266,7 @@ class WorkerPool:
     def _dispatch(self) -> None:
         free = [worker for worker in self._workers if worker.call is None]
         while self._waiting:
-            call = self._next_due()
+            call = next_due(self._waiting)
             if call is None:
                 return
             if free:
@@ -275,15 +279,7 @@ class WorkerPool:
                 return
             worker.call = call
             with contextlib.suppress(OSError):  # It has just died: its end of the pipe will say so.
-                worker.pipe.send((call.function, call.args))
-
-    def _next_due(self) -> _Call | None:
-        now = time.monotonic()
-        for index, call in enumerate(self._waiting):
-            if call.after <= now:
-                del self._waiting[index]
-                return call
-        return None
+                worker.pipe.send_bytes(call.packed)
 
     def _bury(self, worker: _Worker) -> Iterator[Event]:
         self._workers.remove(worker)
@@ -303,12 +299,33 @@ class WorkerPool:
 
 
 @dataclass
-class _Call:
+class Call:
+    """A call that waits or is under way.
+
+    Attributes:
+        packed: function and arguments as bytes. Only the worker that does the call makes anything of them.
+        deaths: how many workers have died of it.
+        after: when it may begin, at the earliest.
+    """
+
     key: Key
-    function: Callable[..., Any]
-    args: tuple
+    packed: bytes
+    after: float = 0.0
     deaths: int = 0
-    after: float = field(default=0.0)
+
+    @classmethod
+    def of(cls, key: Key, function: Callable[..., Any], args: tuple, after: float = 0.0) -> Call:
+        return cls(key, bytes(ForkingPickler.dumps((function, args))), after)
+
+
+def next_due(waiting: deque[Call]) -> Call | None:
+    """Take the first of these calls that may begin now; `None` if there is none."""
+    now = time.monotonic()
+    for index, call in enumerate(waiting):
+        if call.after <= now:
+            del waiting[index]
+            return call
+    return None
 
 
 class _Worker:
@@ -318,7 +335,7 @@ class _Worker:
         self.process = context.Process(target=_serve, args=(theirs, *prepare), daemon=True)
         self.process.start()
         theirs.close()
-        self.call: _Call | None = None
+        self.call: Call | None = None
 
     def terminate(self) -> None:
         with contextlib.suppress(ProcessLookupError, AttributeError):
