@@ -274,7 +274,7 @@ def _attempt(job: Job, context: RunContext, logger: logging.Logger) -> tuple[str
 @contextlib.contextmanager
 def _logging_to(path: Path) -> Iterator[logging.Logger]:
     """Send what Miai's loggers say, and Python's warnings, to the run's log."""
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     loggers = [logging.getLogger("miai"), logging.getLogger("py.warnings")]
     before = [(logger.level, logger.propagate) for logger in loggers]
@@ -291,7 +291,15 @@ def _logging_to(path: Path) -> Iterator[logging.Logger]:
             logger.removeHandler(handler)
             logger.setLevel(level)
             logger.propagate = propagate
-        handler.close()
+        with contextlib.suppress(OSError):
+            handler.close()
+
+
+class _LogFile(logging.FileHandler):
+    """A file whose disk may be full: the run fails of that by itself, and Python's page for each line tells no more."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # The name is Python's.
+        """Let the line be lost."""
 
 
 # ---- in a worker of a sweep ----
