@@ -25,6 +25,8 @@ class CommandError(Exception):
 class Done:
     seconds: float
     """Of the wall clock."""
+    busy: float
+    """Seconds of CPU that it and its children used together: what they would take if nothing else ran."""
     memory: int
     """The most bytes that the process and its children held together, by samples. Shared pages count once, where the
     system can tell (Linux); elsewhere once for each.
@@ -52,7 +54,7 @@ class Project:
         if not MIAI.is_file():
             raise CommandError("the command miai is not installed")
         with tempfile.TemporaryFile("w+") as said:
-            began = time.perf_counter()
+            began, used = time.perf_counter(), _cpu_of_children()
             process = subprocess.Popen(
                 [str(MIAI), *arguments], cwd=self.folder, env=self._environment, stdout=said, stderr=subprocess.STDOUT
             )
@@ -65,12 +67,12 @@ class Project:
                 raise CommandError(f"miai {arguments[0]} took more than {LIMIT_S} s") from None
             finally:
                 memory.stop()
-            seconds = time.perf_counter() - began
+            seconds, busy = time.perf_counter() - began, _cpu_of_children() - used
             if code:
                 said.seek(0)
                 lines = said.read().strip().splitlines() or ["it said nothing"]
                 raise CommandError(f"miai {arguments[0]} ended with {code}: {lines[-1]}")
-        return Done(seconds, memory.most)
+        return Done(seconds, busy, memory.most)
 
 
 class _Memory(threading.Thread):
@@ -94,6 +96,11 @@ class _Memory(threading.Thread):
     def stop(self) -> None:
         self._stopped.set()
         self.join()
+
+
+def _cpu_of_children() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def _held(process: psutil.Process) -> int:

@@ -20,6 +20,7 @@ SECTIONS = {
     "tables": "benchmarks.tables",
     "sweeps": "benchmarks.sweeps",
     "report": "benchmarks.report",
+    "scale": "benchmarks.scale",
     "go": "benchmarks.go.speed",
     "features": "benchmarks.go.features",
     "search": "benchmarks.go.search",
