@@ -253,12 +253,16 @@ class RunLog:
         if name and path != self._staged / name:
             staged = self._staged / name
             copy_whole(path, staged)
-        client = self._store.client
-        if staged.is_dir():
-            self._send(lambda: client.log_artifacts(self.run_id, str(staged), name or None))
-        else:
-            parent = Path(name).parent.as_posix()
-            self._send(lambda: client.log_artifact(self.run_id, str(staged), None if parent == "." else parent))
+        parent = Path(name).parent.as_posix()
+
+        def send() -> None:
+            remote = self._store.remote_artifacts(self._artifact_uri)
+            if staged.is_dir():
+                remote.log_artifacts(str(staged), name or None)
+            else:
+                remote.log_artifact(str(staged), None if parent == "." else parent)
+
+        self._send(send)
         if self.kept is not None:
             copy_whole(path, self._spooled / spool.ARTIFACTS / name)
 

@@ -30,6 +30,7 @@ from miai.tracking.run_log import UNFINISHED, RunLog
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
+    from mlflow.store.artifact.artifact_repo import ArtifactRepository
     from mlflow.tracking import MlflowClient
 
 T = TypeVar("T")
@@ -307,13 +308,13 @@ class Store:
             files = (file for file in folder.rglob("*") if file.is_file() and not file.match(UNFINISHED))
             return sorted(file.relative_to(folder).as_posix() for file in files)
 
-        def listing(client: MlflowClient, path: str | None = None) -> list[str]:
+        def listing(remote: ArtifactRepository, path: str | None = None) -> list[str]:
             found = []
-            for item in client.list_artifacts(record.run_id, path):
-                found += listing(client, item.path) if item.is_dir else [item.path]
+            for item in remote.list_artifacts(path):
+                found += listing(remote, item.path) if item.is_dir else [item.path]
             return found
 
-        return sorted(self.ask(listing))
+        return sorted(self.ask(lambda _client: listing(self.remote_artifacts(record.artifact_uri))))
 
     def artifact(self, run: RunRecord | str, name: str) -> Path:
         """A local file with the content of a run's artifact. A remote one is downloaded once.
@@ -326,9 +327,7 @@ class Store:
         if folder is None:
             folder = self.location.mlruns / "downloads" / record.run_id
             if not (folder / name).is_file():
-                if name not in self.artifacts(record):
-                    raise self._no_artifact(record, name)
-                self._download(record.run_id, name, folder / name)
+                self._download(record, name, folder / name)
         if not (folder / name).is_file():
             raise self._no_artifact(record, name)
         return folder / name
@@ -342,11 +341,30 @@ class Store:
             return moved if moved.exists() else folder
         return folder
 
-    def _download(self, run_id: str, name: str, target: Path) -> None:
+    def remote_artifacts(self, address: str) -> ArtifactRepository:
+        """What reads and writes a run's artifacts at an address that is not on this machine.
+
+        MLflow's client would ask the server for the run first, to find the address that we have.
+        """
+        from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
+
+        return get_artifact_repository(address, tracking_uri=self.location.uri)
+
+    def _download(self, record: RunRecord, name: str, target: Path) -> None:
         """Download to another place and move, so that a file in the cache is whole."""
+        parent = Path(name).parent.as_posix()
+
+        def download(_client: MlflowClient) -> str | None:
+            remote = self.remote_artifacts(record.artifact_uri)
+            beside = remote.list_artifacts(None if parent == "." else parent)
+            there = any(item.path == name and not item.is_dir for item in beside)
+            return remote.download_artifacts(name, temporary) if there else None
+
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".") as temporary:
-            found = self.ask(lambda client: client.download_artifacts(run_id, name, temporary))
+            found = self.ask(download)
+            if found is None:
+                raise self._no_artifact(record, name)
             Path(found).replace(target)
 
     def _no_artifact(self, record: RunRecord, name: str) -> MiaiError:
