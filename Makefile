@@ -14,7 +14,7 @@ TORCH ?= torch==2.13.0
 NEED_TORCH := tests/alphago tests/networks tests/players tests/docs/test_metrics.py tests/contract/test_experiments.py \
   tests/runner/test_sl_policy_task.py tests/runner/test_rl_policy_task.py tests/runner/test_value_tasks.py
 
-.PHONY: help sweep alphago report ui play test test-alphago test-services test-slow lint bench lock clean
+.PHONY: help sweep alphago report ui play test test-alphago test-services test-launchers test-slow lint bench audit lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -52,6 +52,11 @@ $(VENV)/.services: requirements/services.lock $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/services.lock
 	@touch $@
 
+$(VENV)/.cluster: requirements/cluster.lock $(VENV)/.dev
+	@echo "Installing Ray, and what submits jobs to Slurm"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/cluster.lock
+	@touch $@
+
 sweep: $(VENV)/.runtime  ## run the main study, td_comparison, and draw its report (ARGS='…' are overrides)
 	@$(MIAI) sweep td_comparison $(ARGS)
 	@$(MIAI) report td_comparison $(ARGS)
@@ -70,7 +75,7 @@ play: $(VENV)/.runtime  ## play against a trained table in the terminal
 	@$(MIAI) play $(ARGS)
 
 test: lint  ## run the linters and the tests
-	@$(BIN)/python -m pytest -n 2 -m "not slow and not services" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 -m "not slow and not services and not cluster" $(ARGS)
 
 test-alphago: $(VENV)/.alphago lint  ## run the tests that need PyTorch and OpenVINO too
 	@$(BIN)/python -m pytest -n 2 -m "not slow" $(NEED_TORCH) $(ARGS)
@@ -82,16 +87,32 @@ test-services: $(VENV)/.services  ## run the tests on a real PostgreSQL and real
 	  echo "PostgreSQL could not be installed; its tests will skip."
 	@$(BIN)/python -m pytest -m services -rs tests/services $(ARGS)
 
+# Slurm itself comes from the system; Debian's is installed where we may.
+test-launchers: $(VENV)/.cluster  ## run the tests of launchers on a real Ray and a real Slurm of one node, started on loopback
+	@command -v sbatch >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+	  { apt-get update -qq && apt-get install -y -qq slurm-wlm munge; } >/dev/null 2>&1 || \
+	  echo "Slurm could not be installed; its tests will skip."
+	@$(BIN)/python -m pytest -rs tests/contract/test_launchers.py $(ARGS)
+
 test-slow: $(VENV)/.dev  ## run the long checks too (minutes)
 	@$(BIN)/python -m pytest -m slow $(ARGS)
 
 lint: $(VENV)/.dev  ## check style (ruff) and types (mypy)
-	@$(BIN)/ruff check src tests benchmarks setup.py
-	@$(BIN)/ruff format --check src tests benchmarks setup.py
+	@$(BIN)/ruff check src tests benchmarks requirements setup.py
+	@$(BIN)/ruff format --check src tests benchmarks requirements setup.py
 	@$(BIN)/mypy
 
 bench: $(VENV)/.dev  ## measure speed against peers; writes benchmarks/results.json
 	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+$(VENV)/audit/.made: requirements/audit.lock | $(VENV)/.created
+	@$(BIN)/python -m venv --clear $(VENV)/audit
+	@$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/audit.lock
+	@touch $@
+
+audit: $(VENV)/.dev $(VENV)/audit/.made  ## look up known vulnerabilities of the pinned dependencies, and list their licences
+	@$(BIN)/python requirements/licences.py $(VENV)/audit/lib/python3*/site-packages
+	@$(VENV)/audit/bin/python requirements/audit.py $(ARGS)
 
 lock: $(VENV)/.dev  ## pin the dependencies anew
 	@$(BIN)/python -m pip install --quiet uv
@@ -99,6 +120,8 @@ lock: $(VENV)/.dev  ## pin the dependencies anew
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev -c requirements/runtime.lock -o requirements/dev.lock pyproject.toml requirements/build.in
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header -c requirements/runtime.lock -o requirements/alphago.lock requirements/alphago.in
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header -c requirements/runtime.lock -o requirements/services.lock requirements/services.in
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header -o requirements/audit.lock requirements/audit.in
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header -c requirements/runtime.lock -c requirements/dev.lock -o requirements/cluster.lock requirements/cluster.in
 
 clean:  ## remove the virtual environment and caches; runs and reports stay
 	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(
 def project(tmp_path: Path) -> Path:
     """A checkout with what the Makefile looks at."""
     (tmp_path / "requirements").mkdir()
-    locks = [f"requirements/{name}.lock" for name in ("runtime", "dev", "alphago", "services")]
+    locks = [f"requirements/{name}.lock" for name in ("runtime", "dev", "alphago", "services", "cluster")]
     for name in (*locks, "pyproject.toml", "setup.py"):
         (tmp_path / name).touch()
     shutil.copy(MAKEFILE, tmp_path)
@@ -138,7 +138,16 @@ def test_services_are_started_by_a_target_of_their_own(project, monkeypatch):
     assert [line for line in said if "requirements/services.lock" in line]
     assert said[-1].startswith("python -m pytest -m services ")
     assert make(project, "test").returncode == 0
-    assert called(project)[-1] == "python -m pytest -n 2 -m not slow and not services"
+    assert called(project)[-1] == "python -m pytest -n 2 -m not slow and not services and not cluster"
+
+
+def test_launchers_are_tried_by_a_target_of_their_own(project, monkeypatch):
+    _script(project / "sbatch", "#!/bin/sh")  # Else Slurm would be installed, where it is missing and we are root.
+    monkeypatch.setenv("PATH", f"{project}{os.pathsep}{os.environ['PATH']}")
+    assert make(project, "test-launchers").returncode == 0
+    said = called(project)
+    assert [line for line in said if "requirements/cluster.lock" in line]
+    assert said[-1] == "python -m pytest -rs tests/contract/test_launchers.py"
 
 
 def test_a_new_lock_file_is_installed_once(project):

@@ -159,11 +159,10 @@ def _wait(condition, daemons: list[subprocess.Popen], what: str) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 2 or missing():
         sys.exit(missing() or __doc__)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(0))  # Through the end of the block below.
     with slurm_node(Path(sys.argv[1]).resolve()) as environment:
         for name, value in environment.items():
             sys.stdout.write(f"export {name}={value}\n")
         sys.stdout.flush()
-        try:
-            signal.pause()
-        except KeyboardInterrupt:
-            sys.exit(0)
+        signal.pause()

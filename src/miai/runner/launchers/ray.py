@@ -172,7 +172,7 @@ class RayWorkers:
         self._waiting: deque[Call] = deque()
         self._workers: list[_Worker] = []
         self._idle_deaths = 0
-        self._cluster: _Cluster | None = None
+        self._cluster: Cluster | None = None
         self._home: Home | None = None
         self._told_at: float | None = None
 
@@ -241,7 +241,7 @@ class RayWorkers:
     def _dispatch(self) -> None:
         """Start actors as far as there are calls for them, and hand calls to those that are open and free."""
         if self._cluster is None:
-            self._cluster = _Cluster(self._options, self._size)
+            self._cluster = Cluster(self._options, self._size)
             self._size = self._cluster.size
             self._home = Home.here(self._location)
         assert self._size is not None
@@ -343,7 +343,7 @@ class RayWorkers:
             yield Message(None, ("waiting", f"Ray has no room yet for a worker with {what}; it goes on when it has."))
 
 
-class _Cluster:
+class Cluster:
     """The connection to Ray: one that was there, one that we make, or to a Ray that we start.
 
     Attributes:

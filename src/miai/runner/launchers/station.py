@@ -112,7 +112,7 @@ class Home:
             self.mark.rmdir()
 
     def enter(self) -> None:
-        """Make this process like the sender's, and clear up after what died on this machine.
+        """Make this process like the sender's.
 
         Raises:
             MiaiError: the machines do not share what they have to.
@@ -137,9 +137,6 @@ class Home:
         sys.path += [folder for folder in self.modules if folder not in sys.path]
         with contextlib.suppress(OSError):
             os.chdir(self.folder)
-        clean_up(self.location)
-        with contextlib.suppress(StoreUnreachableError):  # The runs will find out, and tell.
-            Store(self.location).close_dead_runs()
 
 
 @dataclass(frozen=True)
@@ -166,6 +163,15 @@ class Station:
             MiaiError: see `Home.enter`.
         """
         self.home.enter()
-        return WorkerPool(
-            self.workers, self.preload, self.prepare, self.prepare_args, max_deaths=1, threads=self.threads
-        )
+        begin = (self.home.location, self.prepare, self.prepare_args)
+        return WorkerPool(self.workers, self.preload, _begin, begin, max_deaths=1, threads=self.threads)
+
+
+def _begin(location: Location, prepare: Callable[..., None] | None, prepare_args: tuple[Any, ...]) -> None:
+    """What a new worker process does first: clear up after those that died on this machine, of which it may be one's
+    successor. The sender looks at its own machine only."""
+    clean_up(location)
+    with contextlib.suppress(StoreUnreachableError):  # The runs will find out, and tell.
+        Store(location).close_dead_runs()
+    if prepare is not None:
+        prepare(*prepare_args)
