@@ -19,11 +19,11 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 LOOPBACK = "127.0.0.1"
 READY_S = 300.0
@@ -32,6 +32,7 @@ USER = "miai"
 PASSWORD = "p@ss:w/ord%40 é"  # Every character that means something in an address.
 """Of the superuser of each cluster."""
 
+SERVE = Path(__file__).parents[1] / "deploy" / "serve.sh"
 DEBIAN = Path("/usr/lib/postgresql")
 UNPRIVILEGED = ("postgres", "nobody")
 """Whom PostgreSQL runs as where we are root: it refuses that."""
@@ -223,19 +224,19 @@ class TrackingServer(Service):
         store: MLflow's address of the database behind it.
         folder: where it works; its artifacts, log and users are left there.
         workers: processes that answer.
-        passwords: whether it asks for a name and a password: `ADMINISTRATOR`, then those that are created.
+        guarded: whether it asks for passwords: then it is started as `deploy/serve.sh` does it.
     """
 
     ADMINISTRATOR = ("admin", "a long passw@rd:/%")
 
     def __init__(
-        self, store: str, folder: Path, port: int | None = None, workers: int = 1, passwords: bool = False
+        self, store: str, folder: Path, port: int | None = None, workers: int = 1, guarded: bool = False
     ) -> None:
         super().__init__(folder, port)
         folder.mkdir(parents=True, exist_ok=True)
         self.store = store
         self.workers = workers
-        self.passwords = passwords
+        self.guarded = guarded
 
     @property
     def address(self) -> str:
@@ -246,27 +247,38 @@ class TrackingServer(Service):
         return self.folder / "artifacts"
 
     def start(self) -> None:
+        given = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "PG"))}
+        if self.guarded:
+            self._run(["sh", str(SERVE)], cwd=self.folder, env={**given, **self._settings()})
+            return
         command = [sys.executable, "-m", "mlflow", "server", "--host", LOOPBACK, "--port", str(self.port)]
         command += ["--workers", str(self.workers), "--artifacts-destination", str(self.artifacts)]
-        if self.passwords:
-            command += ["--app-name", "basic-auth"]
-        self._run(command, cwd=self.folder, env=self._environment())
-
-    def _environment(self) -> Mapping[str, str]:
         own = {
             "MLFLOW_BACKEND_STORE_URI": self.store,  # Not on the command line, which every user of a machine can read.
             "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
             "MLFLOW_DISABLE_TELEMETRY": "true",
         }
-        if self.passwords:
-            user, password = self.ADMINISTRATOR
-            own |= {
-                "MLFLOW_FLASK_SERVER_SECRET_KEY": "for tests alone",
-                "MLFLOW_AUTH_ADMIN_USERNAME": user,
-                "MLFLOW_AUTH_ADMIN_PASSWORD": password,
-            }
-        given = {name: value for name, value in os.environ.items() if not name.startswith("MLFLOW_TRACKING_")}
-        return {**given, **own}
+        self._run(command, cwd=self.folder, env={**given, **own})
+
+    def _settings(self) -> dict[str, str]:
+        """What `serve.sh` is told; the secrets in files."""
+        address = urlsplit(self.store)
+        secrets = {
+            "database_password": unquote(address.password or ""),
+            "admin_password": self.ADMINISTRATOR[1],
+            "session_key": "for tests alone",
+        }
+        folder = self.folder / "secrets"
+        folder.mkdir(exist_ok=True)
+        for name, value in secrets.items():
+            (folder / name).write_text(value, encoding="utf-8")
+        return {
+            "DATABASE": f"postgresql+psycopg://{address.username}@{address.hostname}:{address.port}{address.path}",
+            "SECRETS": str(folder),
+            "PORT": str(self.port),
+            "WORKERS": str(self.workers),
+            "PYTHON": sys.executable,
+        }
 
     def ready(self) -> bool:
         try:

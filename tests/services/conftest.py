@@ -104,7 +104,7 @@ def server(fresh: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -
 def guarded(fresh: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrackingServer]:
     """An MLflow server that asks for a name and a password."""
     pytest.importorskip("flask_wtf", reason="MLflow's authentication needs Flask-WTF")
-    with TrackingServer(fresh(), tmp_path_factory.mktemp("guarded"), passwords=True) as running:
+    with TrackingServer(fresh(), tmp_path_factory.mktemp("guarded"), guarded=True) as running:
         yield running
 
 

@@ -3,6 +3,8 @@ command line shows a password."""
 
 from __future__ import annotations
 
+import base64
+import json
 import subprocess
 import time
 import urllib.request
@@ -30,6 +32,19 @@ def database(fresh: Callable[[], str]) -> str:
 def with_password(server: TrackingServer, password: str = TrackingServer.ADMINISTRATOR[1]) -> str:
     """The address of a server, signed in to."""
     return server.address.replace("//", f"//{server.ADMINISTRATOR[0]}:{quote(password, safe='')}@")
+
+
+def create_account(server: TrackingServer, name: str, password: str) -> None:
+    """Create an account, as its administrator."""
+    request = urllib.request.Request(
+        f"{server.address}/api/2.0/mlflow/users/create",
+        data=json.dumps({"username": name, "password": password}).encode(),
+        headers={
+            "Authorization": f"Basic {base64.b64encode(':'.join(server.ADMINISTRATOR).encode()).decode()}",
+            "Content-Type": "application/json",
+        },
+    )
+    urllib.request.urlopen(request, timeout=30).close()
 
 
 # ---- a database ----
@@ -124,6 +139,12 @@ def test_a_server_with_passwords(project: Project, guarded: TrackingServer) -> N
     said = project(*RUN, "seed=7", f"tracking.uri={with_password(guarded)}")
     run = said.split()[-1]
     assert "the same, byte for byte" in project("reproduce", run, f"tracking.uri={with_password(guarded)}")
+
+    create_account(guarded, "anna", "anna's own p@ss")
+    anna = with_password(guarded, "anna's own p@ss").replace("//admin:", "//anna:")
+    project(*RUN, "seed=9", f"tracking.uri='{anna}'")
+    runs = Store(locate(with_password(guarded), root=project.home)).runs("here")
+    assert sorted(run.params["seed"] for run in runs) == ["0", "1", "7", "9"]
     assert project.files_with_secrets() == []
 
 
