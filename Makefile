@@ -14,7 +14,7 @@ TORCH ?= torch==2.13.0
 NEED_TORCH := tests/alphago tests/networks tests/players tests/docs/test_metrics.py tests/contract/test_experiments.py \
   tests/runner/test_sl_policy_task.py tests/runner/test_rl_policy_task.py tests/runner/test_value_tasks.py
 
-.PHONY: help sweep alphago report ui play test test-alphago test-services test-launchers test-slow lint bench audit lock clean
+.PHONY: help sweep alphago report ui play test test-alphago test-services test-launchers test-slow chaos lint bench audit lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -96,6 +96,9 @@ test-launchers: $(VENV)/.cluster  ## run the tests of launchers on a real Ray an
 
 test-slow: $(VENV)/.dev  ## run the long checks too (minutes)
 	@$(BIN)/python -m pytest -m slow $(ARGS)
+
+chaos: $(VENV)/.dev  ## kill, starve and damage everything on purpose, for about 20 minutes (ARGS='--minutes 5 --only fuzz')
+	@cd tests && ../$(BIN)/python -m chaos.campaign $(ARGS)
 
 lint: $(VENV)/.dev  ## check style (ruff) and types (mypy)
 	@$(BIN)/ruff check src tests benchmarks requirements setup.py

@@ -124,6 +124,20 @@ def test_yaml_in_another_encoding_is_named(own_conf):
         compose_one("train", ["game=odd"])
 
 
+def test_yaml_without_keys_is_named(own_conf):
+    (own_conf / "game").mkdir()
+    (own_conf / "game" / "odd.yaml").write_text("5\n")
+    with pytest.raises(MiaiError, match=r"game/odd\.yaml: expected keys with values\.$"):
+        compose_one("train", ["game=odd"])
+
+
+def test_yaml_that_is_nested_without_end_is_refused(own_conf):
+    (own_conf / "game").mkdir()
+    (own_conf / "game" / "odd.yaml").write_text("a: " + "[" * 5000)
+    with pytest.raises(MiaiError):
+        compose_one("train", ["game=odd"])
+
+
 def test_yaml_that_hydra_does_not_understand(own_conf):
     (own_conf / "train.yaml").write_text("defaults: 3\n")
     with pytest.raises(MiaiError) as error:

@@ -130,6 +130,7 @@ def test_a_projects_own_studies_stand_beside_the_shipped_ones_and_before_them(ow
         (b"- 1\n", r"mine\.yaml: expected keys with values, such as question and grid"),
         (b"", r"mine\.yaml: expected keys with values"),
         (b"question: \xff\n", r"mine\.yaml: cannot be read: UnicodeDecodeError"),
+        (b"a: " + b"[" * 5000, r"mine\.yaml: cannot be read: RecursionError|mine\.yaml, line \d+: not YAML"),
         (b"just words\n", r"study mine\.question: a value is needed"),
     ],
 )

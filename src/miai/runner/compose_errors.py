@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import yaml
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
@@ -22,8 +22,12 @@ def one_line_errors(config_name: str) -> Iterator[None]:
         yield
     except yaml.YAMLError as error:
         raise MiaiError(explain_yaml(error)) from error
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, ValueError, RecursionError) as error:
         raise MiaiError(_explain(error, config_name)) from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise MiaiError(f"{_file_without_keys()}: expected keys with values.") from error  # OmegaConf's word for it.
 
 
 def explain_yaml(error: yaml.YAMLError) -> str:
@@ -63,6 +67,16 @@ def _file_with(content: bytes) -> str:
     """Find the file of `conf/` that has this content."""
     files = (file for folder in conf_folders() for file in folder.rglob("*.yaml"))
     return next((str(file) for file in files if file.read_bytes().startswith(content)), "conf")
+
+
+def _file_without_keys() -> str:
+    """Find the file of `conf/` that holds something else than keys with values."""
+    for folder in conf_folders():
+        for file in sorted(folder.rglob("*.yaml")):
+            with suppress(yaml.YAMLError, ValueError, OSError, RecursionError):
+                if not isinstance(yaml.safe_load(file.read_bytes()) or {}, dict):
+                    return str(file)
+    return "conf"
 
 
 def _missing_file(name: str, options: Sequence[str] | None) -> str:

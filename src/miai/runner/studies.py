@@ -152,7 +152,7 @@ def load_study_file(name: str) -> Study:
         content = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
     except yaml.YAMLError as error:
         raise MiaiError(explain_yaml(error)) from None
-    except (OmegaConfBaseException, OSError, ValueError) as error:
+    except (OmegaConfBaseException, OSError, ValueError, RecursionError) as error:
         raise MiaiError(f"{file}: cannot be read: {first_line(error)}.") from None
     if not isinstance(content, dict) or not content:
         raise MiaiError(f"{file}: expected keys with values, such as question and grid.")

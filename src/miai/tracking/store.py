@@ -95,6 +95,8 @@ class Store:
             from mlflow.tracking import MlflowClient
 
             logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)  # Retries are no news.
+            # What a database refuses is raised, and put into one line: not a page of MLflow's beside that.
+            logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
             if location.is_server:
                 _sign_in(location)
                 return MlflowClient(location.uri)
