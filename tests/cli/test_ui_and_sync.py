@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from miai.cli.commands import ui
 from miai.tracking import Store, locate
 
 SCRIPT = Path(sys.executable).with_name("miai")
@@ -110,3 +111,42 @@ def test_nothing_to_upload(miai, home):
 
 def test_a_store_that_cannot_be_reached(miai, home):
     assert "cannot be reached" in miai("ui", "tracking.uri=postgresql://127.0.0.1:9/x").refusal
+
+
+@pytest.fixture
+def started(monkeypatch) -> list[list[str]]:
+    """The commands that would take this process's place."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(os, "execv", lambda program, command: commands.append(command))
+    monkeypatch.setenv("MLFLOW_BACKEND_STORE_URI", "")  # It is set for the command, and set back after this test.
+    return commands
+
+
+OPEN = "whoever reaches it can read and change the store, unasked."
+
+
+@pytest.mark.parametrize(
+    ("given", "host", "warned"),
+    [
+        ([], "127.0.0.1", False),
+        (["host=localhost"], "localhost", False),
+        (["host='::1'"], "::1", False),
+        (["host=0.0.0.0"], "0.0.0.0", True),
+        (["host=192.0.2.1", "port=5999"], "192.0.2.1", True),
+    ],
+)
+def test_it_is_open_to_this_machine_alone_unless_told_and_says_so(
+    miai, home, started, monkeypatch, given, host, warned
+):
+    monkeypatch.setattr(ui, "_is_free", lambda host, port: True)
+    said = miai("ui", *given).out
+    [command] = started
+    assert command[command.index("--host") + 1] == host
+    assert (OPEN in said) == warned
+    named = [command[place + 1] for place, word in enumerate(command) if word == "--allowed-hosts"]
+    assert named == (["192.0.2.1,192.0.2.1:*"] if host == "192.0.2.1" else [])
+
+
+def test_an_address_that_is_not_there(miai, home):
+    assert "host: there is no address 'no such host'" in miai("ui", "host='no such host'").refusal
+    assert "host: a text is allowed" in miai("ui", "host=1").refusal

@@ -10,7 +10,7 @@ import pandas as pd
 
 NUMBER = re.compile(r"[<>+−-]?\s?[\d∞\[]")
 """How a number begins, or an interval."""
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+FORMULAS = ("=", "+", "-", "@")
 """How a spreadsheet's formula may begin."""
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 """Where a tag of HTML begins."""
@@ -70,7 +70,10 @@ class Table:
 
 
 def _no_formula(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r", " ")  # pandas leaves it bare, and readers take it for the end of a row
+    return f"'{text}" if text.lstrip().startswith(FORMULAS) else text
 
 
 def escape_markdown(text: str) -> str:
