@@ -183,7 +183,11 @@ def change_a_number(content: bytes, rng: Random) -> bytes:
     if not digits:
         return content
     place = rng.choice(digits)
-    return content[:place] + rng.choice(("", "-", "9" * 30, "1e9", ".", "0", "x")).encode() + content[place + 1 :]
+    return (
+        content[:place]
+        + rng.choice(("", "-", "9" * 30, "9" * 10, "1e9", ".", "0", "x")).encode()
+        + content[place + 1 :]
+    )
 
 
 def change_a_word(content: bytes, rng: Random) -> bytes:

@@ -38,20 +38,20 @@ def disk_full(folder: Path) -> str:
     project = Project(disk)
     check_one_line(project.run("train", "num_games=100"), "space")
     _mount(disk, "remount,size=3m")
-    said = project.run(*sweep(40))
+    said = project.run(*sweep(24))
     assert said.code == 1, said.all
     assert "No space left on device" in said.out or "disk is full" in said.out, said.all
     _mount(disk, "remount,size=200m")
     before = {run.run_id for run in project.store().runs(STUDY) if run.status == "FINISHED"}
-    said = project.run(*sweep(40))
+    said = project.run(*sweep(24))
     assert said.code == 0, said.all
     said = project.run("sync")
     assert said.code == 0, said.all
-    assert project.tables().keys() == seeds(40)
+    assert project.tables().keys() == seeds(24)
     after = {run.run_id for run in project.store().runs(STUDY) if run.status == "FINISHED"}
     assert before <= after, "a finished run was lost"
     assert not project.leftovers(), project.leftovers()
-    return f"{len(before)} of 40 runs were finished before the disk was full, 40 afterwards"
+    return f"{len(before)} of 24 runs were finished before the disk was full, 24 afterwards"
 
 
 def read_only_store(folder: Path) -> str:

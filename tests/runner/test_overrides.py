@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miai.errors import MiaiError
-from miai.runner.overrides import spell, spell_value, split_sweeps, unreadable
+from miai.runner.overrides import check_multirun, spell, spell_value, split_sweeps, unreadable
 
 NUMBERS = st.integers() | st.floats(allow_nan=False)
 TEXTS = st.text(st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="$"))
@@ -90,3 +90,23 @@ def test_what_cannot_be_read_is_named(override, complaint):
 
 def test_unreadable_gives_one_line():
     assert "\n" not in str(unreadable("a=b\nc"))
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [["seed=range(10000000000)"], ["seed=shuffle(range(0,1e12))"], ["seed=range(2000)", "alpha=range(0,1,0.001)"]],
+)
+def test_more_runs_than_a_memory_holds_are_refused_before_they_are_listed(overrides):
+    with pytest.raises(MiaiError, match=r"allowed: up to 1,000,000\.|more than the 1,000,000 runs"):
+        split_sweeps(overrides)
+    with pytest.raises(MiaiError, match=r"allowed: up to 1,000,000\.|more than the 1,000,000 runs"):
+        check_multirun(overrides)
+
+
+def test_a_multirun_that_hydra_reads_is_let_through():
+    check_multirun(["algorithm=glob(*)", "seed=range(30)", "alpha=0.1,0.2", "gamma=0.9", "nonsense", "seed=range(3,0)"])
+
+
+def test_a_range_without_steps_cannot_be_read():
+    with pytest.raises(MiaiError, match=r"^seed: 'range\(0,3,0\)' cannot be read"):
+        split_sweeps(["seed=range(0,3,0)"])

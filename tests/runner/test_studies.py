@@ -141,6 +141,12 @@ def test_a_damaged_file_is_named(own_experiments, content, complaint):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("seeds", [10**9, 10**30, "range(9999999999)", "range(" + "9" * 5000 + ")"])
+def test_more_seeds_than_a_memory_holds_are_refused(seeds):
+    with pytest.raises(MiaiError, match=r"more than the 1,000,000 runs|seeds: allowed are"):
+        parse_seeds(seeds, "study mine.seeds")
+
+
 def test_a_study_that_does_not_exist():
     with pytest.raises(MiaiError, match=r"^study: no such choice 'td_comparisn'; .*Did you mean 'td_comparison'\?$"):
         load_study_file("td_comparisn")

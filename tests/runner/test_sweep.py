@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from miai.errors import MiaiError
-from miai.runner import Job, SweepResult, run_jobs
+from miai.runner import Job, SweepResult, run_jobs, run_one
 from miai.tracking import FAILED, FINISHED, KILLED, Store, locate, sync
 from miai.tracking.location import Location
 from runner.conftest import leftovers
@@ -186,3 +186,12 @@ def test_a_store_that_does_not_answer_costs_nothing_but_a_sync(
     assert len(sync(back, adopt=True).uploaded) == 5
     assert statuses_in(store, experiment) == [FINISHED] * 5
     assert statuses(run_jobs(jobs(experiment, range(5)), location, workers=2)) == ["there"] * 5
+
+
+def test_a_place_that_cannot_be_written_to_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(MiaiError, match=r"mlruns: it cannot be written to, so no run can be made\."):
+        run_jobs(jobs("study", range(3)), locate(root=tmp_path), launcher="serial")
+    [job] = jobs("study", [0])
+    with pytest.raises(MiaiError, match="cannot be written to"):
+        run_one(job, locate(root=tmp_path))

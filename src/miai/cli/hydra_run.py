@@ -72,7 +72,7 @@ def _check_arguments(arguments: Sequence[str]) -> None:
     """Refuse, in one line, what Hydra would refuse with a page."""
     from hydra._internal.utils import get_args_parser
 
-    from miai.runner.overrides import unreadable
+    from miai.runner.overrides import check_multirun, unreadable
 
     def refuse(message: str) -> NoReturn:
         raise MiaiError(f"{message}; see --help.")
@@ -90,6 +90,8 @@ def _check_arguments(arguments: Sequence[str]) -> None:
     for override in flags.overrides:
         if override.startswith("="):
             raise unreadable(override)
+    if flags.multirun:
+        check_multirun(flags.overrides)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from miai.runner import pool, stopping
 from miai.runner.checkpoint import Checkpoints
 from miai.runner.context import RunContext
 from miai.runner.launchers import Launcher, Workers, named
-from miai.runner.resume import CHECKPOINTS, Claim, Inputs, Ready, clean_up, prepare, work_folder
+from miai.runner.resume import CHECKPOINTS, Claim, Inputs, Ready, check_writable, clean_up, prepare, work_folder
 from miai.runner.task import Job
 from miai.tracking import FAILED, FINISHED, KILLED, RunLog, Store, StoreUnreachableError, origin
 from miai.tracking.location import Location
@@ -94,6 +94,7 @@ def run_one(
     launcher = named(launcher)
     launcher.check(location)
     store = Store(location, tell)
+    check_writable(location)
     clean_up(location)
     try:
         store.close_dead_runs()

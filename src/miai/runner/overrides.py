@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from contextlib import suppress
 from typing import Any
 
 from miai.errors import MiaiError
+
+MOST_RUNS = 1_000_000
+"""Of a sweep. More are a slip of the hand, and would fill the memory before anything is run."""
 
 _PLAIN_TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_./:+\-]*")
 _WORDS_WITH_A_MEANING = frozenset({"true", "false", "null", "inf", "nan"})
@@ -69,12 +74,43 @@ def split_sweeps(overrides: Sequence[str]) -> dict[str, list[str]]:
             if not override.is_sweep_override():
                 found[bare(key)] = [text]
             elif override.is_discrete_sweep():
+                _check_length(text, override.value())
                 found[bare(key)] = [f"{key}={value}" for value in override.sweep_string_iterator()]
             else:
                 raise MiaiError(f"{text}: a list of values is swept, such as {key}=0.1,0.2 or {key}=range(3).")
-        except HydraException:
+        except (HydraException, ValueError, OverflowError, RecursionError):
             raise unreadable(text) from None
+    check_number(found.values())
     return found
+
+
+def check_number(axes: Iterable[Sized]) -> None:
+    """Raise a `MiaiError` if every combination of these values would be more runs than a sweep may have."""
+    number = math.prod(map(len, axes))
+    if number > MOST_RUNS:
+        raise MiaiError(f"{number:,} runs are more than a sweep may have; allowed: up to {MOST_RUNS:,}.")
+
+
+def check_multirun(overrides: Sequence[str]) -> None:
+    """Raise a `MiaiError` if a multirun of these overrides would be too long. What cannot be read is left to Hydra."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    axes = []
+    for text in overrides:
+        with suppress(HydraException, ValueError, OverflowError, RecursionError):
+            [override] = OverridesParser.create().parse_overrides([text])
+            _check_length(text, override.value())
+            if override.is_discrete_sweep():
+                axes.append(list(override.sweep_string_iterator()))
+    check_number(axes)
+
+
+def _check_length(text: str, value: Any) -> None:
+    """Refuse a range that is too long before anybody makes a list of it."""
+    start, stop, step = (getattr(value, name, None) for name in ("start", "stop", "step"))
+    if start is not None and stop is not None and step and (stop - start) / step > MOST_RUNS:
+        raise MiaiError(f"{text}: that is more than the {MOST_RUNS:,} runs that a sweep may have.")
 
 
 def bare(key: str) -> str:

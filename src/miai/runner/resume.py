@@ -250,6 +250,15 @@ def work_folder(location: Location, key: str) -> Path:
     return folder
 
 
+def check_writable(location: Location) -> None:
+    """Raise a `MiaiError` if nothing can be written where runs are made: said once, and not by every run of a sweep."""
+    location.mlruns.mkdir(parents=True, exist_ok=True)
+    if not os.access(location.mlruns, os.W_OK | os.X_OK):
+        raise MiaiError(
+            f"{location.mlruns}: it cannot be written to, so no run can be made. MIAI_HOME names another place."
+        )
+
+
 def clean_up(location: Location) -> None:
     """Remove work folders of dead processes of this host, and claims and checkpoints that nothing has used for long."""
     for folder in (location.mlruns / WORK).glob("*.*.*"):

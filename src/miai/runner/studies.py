@@ -46,13 +46,14 @@ from miai import project
 from miai.errors import MiaiError, choose
 from miai.kinds import STRICT, validate
 from miai.runner.compose_errors import explain_yaml
-from miai.runner.overrides import spell, split_sweeps
+from miai.runner.overrides import MOST_RUNS, check_number, spell, split_sweeps
 from miai.tracking.store import first_line
 
 STAGE_KEYS = ("name", "task", "overrides", "grid", "cases", "seeds", "needs", "select")
 MAIN_STAGE = "main"
 OF_HYDRA = re.compile(r"[+~]*hydra\b|.*_target_")
 """A key by which Hydra would be told what to load, start or call: a study sets options of runs, and nothing else."""
+_SEED_RANGE = re.compile(r"range\(\s*(\d{1,18})\s*(?:,\s*(\d{1,18})\s*)?\)")
 OF_STAGE = re.compile(r"@([A-Za-z]\w*)")
 """A value that stands for the run of a stage."""
 
@@ -199,17 +200,19 @@ def parse_seeds(value: Any, where: str) -> list[int]:
     Raises:
         MiaiError: it is none of these.
     """
-    seeds: list[Any] = []
+    seeds: Sequence[Any] = []
     if _is_whole(value):
-        seeds = list(range(value))
+        seeds = range(value)
     elif isinstance(value, list):
         seeds = value
-    elif isinstance(value, str) and (found := re.fullmatch(r"range\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", value)):
-        seeds = list(range(*(int(group) for group in found.groups() if group is not None)))
+    elif isinstance(value, str) and (found := re.fullmatch(_SEED_RANGE, value)):
+        seeds = range(*(int(group) for group in found.groups() if group is not None))
+    if isinstance(seeds, range) and seeds.stop - seeds.start > MOST_RUNS:
+        raise MiaiError(f"{where}: that is more than the {MOST_RUNS:,} runs that a sweep may have.")
     if not seeds or not all(map(_is_whole, seeds)) or min(seeds) < 0:
         allowed = "a count, range(stop), range(start, stop) or a list of numbers from 0"
         raise MiaiError(f"{where}: allowed are {allowed}, not {value!r}.")
-    return seeds
+    return list(seeds)
 
 
 def _is_whole(value: Any) -> bool:
@@ -276,6 +279,7 @@ def expand(stage: Stage, further: Sequence[str] = (), selected: Sequence[Mapping
             **{key: [spell(key, value)] for key, value in {**case, **choice}.items()},
             **from_command_line,
         }
+        check_number(axes.values())
         rank = {seed: place for place, seed in enumerate(axes["seed"])}
         jobs += [(rank[job[0]], list(job)) for job in itertools.product(*axes.values())]
     return [job for _, job in sorted(jobs, key=lambda ranked: ranked[0])]

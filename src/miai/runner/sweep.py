@@ -13,7 +13,7 @@ from miai.runner import pool, stopping
 from miai.runner.execute import Outcome, Status, execute, execute_in_worker, prepare_worker
 from miai.runner.launchers import Launcher, Workers, named
 from miai.runner.progress import SweepDisplay
-from miai.runner.resume import Plan, Ready, clean_up, plan
+from miai.runner.resume import Plan, Ready, check_writable, clean_up, plan
 from miai.runner.task import Job
 from miai.tracking import Store, StoreRefusedError, StoreUnreachableError
 from miai.tracking.location import Location
@@ -142,6 +142,7 @@ class _Sweep:
 
     def look(self) -> None:
         """See what is there, close what died, and say so."""
+        check_writable(self.location)
         clean_up(self.location)
         try:
             dead = self.store.close_dead_runs()
