@@ -21,6 +21,7 @@ SECTIONS = {
     "sweeps": "benchmarks.sweeps",
     "report": "benchmarks.report",
     "scale": "benchmarks.scale",
+    "tracking": "benchmarks.tracking_load",
     "go": "benchmarks.go.speed",
     "features": "benchmarks.go.features",
     "search": "benchmarks.go.search",
