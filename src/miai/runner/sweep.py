@@ -259,6 +259,8 @@ class _Sweep:
                     else f"its worker died {pool.MAX_DEATHS} times, the last time {event.reason}"
                 )
                 self._note(index, Outcome("killed" if stopping_all else "failed", self._name(index), reason=reason))
+            else:
+                self.display.notice(f"{self._name(index)}: its worker was {event.reason}; the run is made again.")
         elif isinstance(event, pool.Raised):
             self._note(index, Outcome("failed", self._name(index), reason=event.reason))
         elif event.value.status == "busy":

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import field as plain_field
 from pathlib import Path
@@ -46,8 +46,9 @@ LINGER_SECONDS = 3.0
 END_SECONDS = 60
 """Before a job's time is over, its runs are asked to end: SIGTERM."""
 
+RETRY_SECONDS = 10.0
 PATIENCE = 120.0
-"""Seconds for which a Slurm that does not answer is asked again to take a job."""
+"""Seconds after which a Slurm that does not answer is asked again to take a job, and after which it no longer is."""
 
 KEPT_DAYS = 7
 
@@ -189,7 +190,7 @@ class SlurmWorkers:
         for job in self._jobs:
             for call in job.calls.values():
                 call.deaths = MAX_DEATHS  # Not to be done again.
-        self._cancel(self._jobs)
+        cancel([job.job_id for job in self._jobs if job.calls and job.ended is None])
         self._asked = 0.0
 
     def events(self, timeout: float) -> Iterator[Event]:
@@ -261,7 +262,7 @@ class SlurmWorkers:
             now = time.monotonic()
             self._unanswered_since = self._unanswered_since or now
             if any(text in said.lower() for text in UNANSWERED) and now - self._unanswered_since < PATIENCE:
-                self._not_before = now + STATE_SECONDS
+                self._not_before = now + RETRY_SECONDS
                 return False
             last = next((line for line in reversed(said.splitlines()) if line.strip()), first_line(error))
             raise MiaiError(f"launcher: Slurm refuses the job: {last.strip()}") from error
@@ -301,12 +302,6 @@ class SlurmWorkers:
                 if time.time() - old.stat().st_mtime > KEPT_DAYS * 86_400:
                     shutil.rmtree(old, ignore_errors=True)
         return Path(tempfile.mkdtemp(prefix=time.strftime("sweep-%Y%m%d-%H%M%S-"), dir=place))
-
-    def _cancel(self, jobs: Iterable[_Job]) -> None:
-        ids = [job.job_id for job in jobs if job.calls and job.ended is None]
-        if ids:
-            with contextlib.suppress(OSError):
-                subprocess.run(["scancel", *ids], capture_output=True, check=False)
 
     # ---- from the jobs ----
 
@@ -398,3 +393,10 @@ def states_of(job_ids: Sequence[str]) -> dict[str, str] | None:
     if said.returncode != 0:
         return {} if "Invalid job id" in said.stderr else None
     return dict(line.strip().split("|", 1) for line in said.stdout.splitlines() if "|" in line)
+
+
+def cancel(job_ids: Sequence[str]) -> None:
+    """Take jobs out of the queue; what runs is asked to end (SIGTERM), and killed if it does not."""
+    if job_ids:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(["scancel", *job_ids], capture_output=True, check=False, timeout=30)
