@@ -36,6 +36,19 @@ def test_many_processes_lose_nothing(kind: str) -> None:
     assert load.parallel > 0
 
 
+def test_more_runs_than_a_server_sends_at_once_are_all_found(
+    server: TrackingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("miai.tracking.store.SERVER_PAGE", 2)
+    store = Store(locate(server.address, root=tmp_path))
+    for number in range(5):
+        work = tmp_path / str(number)
+        work.mkdir()
+        store.start("pages", f"run {number}", {}, {"miai.fingerprint": str(number)}, work).finish()
+    assert sorted(store.finished("pages")) == ["0", "1", "2", "3", "4"]
+    assert [run.name for run in store.runs("pages")] == [f"run {number}" for number in range(5)]
+
+
 def test_a_run_whose_process_died_is_closed_on_a_shared_store(address: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", DYING, address, str(tmp_path)], capture_output=True, text=True, check=False

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PAGE = 1000
-"""Runs a request."""
+"""Runs or experiments that a database is asked for at once."""
+
+SERVER_PAGE = 200
+"""Runs that a server is asked for at once: it sends them whole, within MLFLOW_HTTP_REQUEST_TIMEOUT seconds."""
 
 RETRY_AFTER = 30.0
 """Seconds for which a store that could not be reached is not asked again by runs that start."""
@@ -405,8 +408,9 @@ class Store:
     def _search(self, client: MlflowClient, experiment_ids: list[str], text: str) -> list[Run]:
         found: list[Run] = []
         token = None
+        size = SERVER_PAGE if self.location.is_server else PAGE
         while experiment_ids:
-            page = client.search_runs(experiment_ids, text, max_results=PAGE, page_token=token)
+            page = client.search_runs(experiment_ids, text, max_results=size, page_token=token)
             found += page
             token = page.token
             if not token:
