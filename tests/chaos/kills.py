@@ -5,6 +5,8 @@ Start reading at `sweep_under_kills`.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -57,7 +59,7 @@ def sweep_under_kills(
     undisturbed = Project(folder / "undisturbed")
     reference = undisturbed.start(*sweep(runs))
     project = Project(folder / "disturbed", uri)
-    victims = [(*VICTIMS, *(services or {}))[i % (len(VICTIMS) + len(services or {}))] for i in range(kills)]
+    victims = [kind for kind, _ in zip(itertools.cycle((*(services or {}), *VICTIMS)), range(kills), strict=False)]
     rng.shuffle(victims)
     program = project.start(*sweep(runs))
     done: dict[str, int] = {}
@@ -120,22 +122,29 @@ def _kill(victim: str, project: Project, program: subprocess.Popen[str], rng: Ra
     if victim == EVERYTHING:
         kill_all(program)
         return True
-    try:
-        children = psutil.Process(program.pid).children(recursive=True)
-        servers = [child for child in children if "forkserver" in " ".join(child.cmdline())]
-    except psutil.NoSuchProcess:
-        return False
+    children = _children(program.pid)
     if victim == FORK_SERVER:
         # Workers are forked from it, so their command lines are the same: it is the one that they come from.
-        found = [child for child in servers if child.ppid() == program.pid]
+        found = [
+            pid for pid, (parent, command) in children.items() if parent == program.pid and "forkserver" in command
+        ]
     else:  # A worker is named by the work folder of its run.
-        alive = {child.pid: child for child in children}
         names = [path.name for path in (project.location.mlruns / "work").glob("*.*.*")]
-        found = [alive[pid] for name in sorted(names) if (pid := int(name.rsplit(".", 2)[1])) in alive]
+        found = [pid for name in sorted(names) if (pid := int(name.rsplit(".", 2)[1])) in children]
     if not found:
         return False
-    os.kill(rng.choice(found).pid, signal.SIGKILL)
+    os.kill(rng.choice(found), signal.SIGKILL)
     return True
+
+
+def _children(pid: int) -> dict[int, tuple[int, str]]:
+    """Parent and command line of each living process below one, by its number."""
+    living = {}
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):  # Those that are dead, and not buried yet, have none.
+                living[child.pid] = (child.ppid(), " ".join(child.cmdline()))
+    return living
 
 
 # ---- uploads ----
