@@ -43,6 +43,7 @@ class Project:
             "MIAI_HOME": str(folder),
             "NUMBA_CACHE_DIR": str(folder / "kernels"),
             "NO_COLOR": "1",
+            "PYTHONPATH": str(Path(__file__).parents[1]),  # for modules of the benchmark
         }
 
     def run(self, *arguments: str) -> Done:
@@ -53,10 +54,17 @@ class Project:
         """
         if not MIAI.is_file():
             raise CommandError("the command miai is not installed")
+        return self._run([str(MIAI), *arguments], f"miai {arguments[0]}")
+
+    def run_module(self, module: str, *arguments: str) -> Done:
+        """Run a module of the benchmark in a process of its own, as a command of this project; else as `run`."""
+        return self._run([sys.executable, "-m", module, *arguments], module)
+
+    def _run(self, command: list[str], name: str) -> Done:
         with tempfile.TemporaryFile("w+") as said:
             began, used = time.perf_counter(), _cpu_of_children()
             process = subprocess.Popen(
-                [str(MIAI), *arguments], cwd=self.folder, env=self._environment, stdout=said, stderr=subprocess.STDOUT
+                command, cwd=self.folder, env=self._environment, stdout=said, stderr=subprocess.STDOUT
             )
             memory = _Memory(process.pid)
             memory.start()
@@ -64,14 +72,14 @@ class Project:
                 code = process.wait(LIMIT_S)
             except subprocess.TimeoutExpired:
                 process.kill()
-                raise CommandError(f"miai {arguments[0]} took more than {LIMIT_S} s") from None
+                raise CommandError(f"{name} took more than {LIMIT_S} s") from None
             finally:
                 memory.stop()
             seconds, busy = time.perf_counter() - began, _cpu_of_children() - used
             if code:
                 said.seek(0)
                 lines = said.read().strip().splitlines() or ["it said nothing"]
-                raise CommandError(f"miai {arguments[0]} ended with {code}: {lines[-1]}")
+                raise CommandError(f"{name} ended with {code}: {lines[-1]}")
         return Done(seconds, busy, memory.most)
 
 

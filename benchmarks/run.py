@@ -19,6 +19,7 @@ from benchmarks.measuring import Missing, machine
 SECTIONS = {
     "tables": "benchmarks.tables",
     "sweeps": "benchmarks.sweeps",
+    "overhead": "benchmarks.overhead",
     "report": "benchmarks.report",
     "scale": "benchmarks.scale",
     "tracking": "benchmarks.tracking_load",
