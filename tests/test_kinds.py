@@ -99,3 +99,12 @@ def test_kinds_cannot_be_changed_after_they_are_checked():
     pair = validate(_Pair, {"low": 0.5}, "pair")
     with pytest.raises(FrozenInstanceError):
         pair.low = 3.0
+
+
+def test_a_key_that_is_no_text_is_refused():
+    @dataclass(config=STRICT)
+    class Options:
+        x: int = 0
+
+    with pytest.raises(MiaiError, match=r"^opponent\.1: there is no such option\.$"):
+        validate(Options, {1: 2}, "opponent")

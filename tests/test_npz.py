@@ -131,3 +131,12 @@ def test_a_header_that_lies(tmp_path, monkeypatch, header):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(BadArchiveError, match="FileNotFoundError"):
         load_npz(tmp_path / "nothing.npz")
+
+
+def test_characters_that_there_are_not_are_refused(tmp_path):
+    array = np.array("abc")
+    codes = np.frombuffer(array.tobytes(), np.uint32).copy()
+    codes[1] = 0x110000
+    np.savez(tmp_path / "x.npz", meta=codes.view(array.dtype))
+    with pytest.raises(BadArchiveError, match=r"meta\.npy holds characters that there are not"):
+        load_npz(tmp_path / "x.npz")

@@ -164,3 +164,10 @@ def test_an_absurd_header_is_one_line(tmp_path: Path, entry: dict):
     with pytest.raises(MiaiError) as error:
         load_tensors(tmp_path / "x.safetensors", "sample", 1)
     assert "\n" not in str(error.value)
+
+
+def test_a_file_whose_metadata_are_null_is_refused(tmp_path: Path):
+    header = b'{"__metadata__": null, "a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}}'
+    (tmp_path / "x.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0")
+    with pytest.raises(MiaiError, match="it was not written by Miai"):
+        load_tensors(tmp_path / "x.safetensors", "sample", 1)

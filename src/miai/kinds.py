@@ -29,6 +29,9 @@ def validate(cls: type[T], mapping: Mapping[str, Any], where: str) -> T:
     Raises:
         MiaiError: the first thing that is wrong, as `where.key: what is allowed, not the value`.
     """
+    for key in mapping:
+        if not isinstance(key, str):
+            raise MiaiError(f"{'.'.join(filter(None, [where, str(key)]))}: there is no such option.")
     try:
         return cls(**mapping)
     except ValidationError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,4 +52,8 @@ def _check_sizes(members: Sequence[zipfile.ZipInfo], size: int) -> None:
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     with archive.open(member) as file:
         array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
-        return array
+    if array.dtype.kind == "U" and array.dtype.itemsize:
+        codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if codes.size and codes.max() > sys.maxunicode:  # Python would make a text of it that crashes where it is read.
+            raise BadArchiveError(f"{member.filename} holds characters that there are not")
+    return array

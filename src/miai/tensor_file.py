@@ -90,7 +90,7 @@ def load_tensors(
     """
     path = Path(path)
     header = _read_header(path)
-    about = _parse_about(path, header.pop("__metadata__", {}), kind)
+    about = _parse_about(path, header.pop("__metadata__", None) or {}, kind)
     if about["kind"] != kind:
         raise MiaiError(f"{path}: it is of kind {about['kind']!r}; a file of kind {kind!r} is needed.")
     if about["version"] != version:

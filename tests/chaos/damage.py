@@ -303,7 +303,9 @@ def _change_metadata(header: bytes, rng: Random) -> bytes:
 
 
 def change_length(content: bytes, rng: Random) -> bytes:
-    size = rng.choice((0, 1, 2**63 - 1, 2**64 - 1, 100_000_001, len(content), len(content) - 8, rng.randrange(2**16)))
+    size = rng.choice(
+        (0, 1, 2**63 - 1, 2**64 - 1, 100_000_001, len(content), max(0, len(content) - 8), rng.randrange(2**16))
+    )
     return struct.pack("<Q", size) + content[8:]
 
 

@@ -110,3 +110,8 @@ def test_a_multirun_that_hydra_reads_is_let_through():
 def test_a_range_without_steps_cannot_be_read():
     with pytest.raises(MiaiError, match=r"^seed: 'range\(0,3,0\)' cannot be read"):
         split_sweeps(["seed=range(0,3,0)"])
+
+
+def test_a_sweep_over_nothing_is_refused():
+    with pytest.raises(MiaiError, match=r"^seed=range\(3,0\): there is no value in it\.$"):
+        split_sweeps(["seed=range(3,0)"])

@@ -59,7 +59,7 @@ def _options(entry: Any, ready: Mapping[str, Mapping[str, Any]], where: str) -> 
         )
     options = dict(ready[choose(found["name"], ready, where)])
     if found["simulations"]:
-        kind = players.classes[choose(str(options["name"]), players.names(), where)]
+        kind = players.classes[choose(str(options.get("name")), players.names(), where)]
         if SIMULATIONS not in {field.name for field in dataclasses.fields(kind)}:
             raise MiaiError(f"{where}: {entry!r}: {found['name']} does not count simulations.")
         options[SIMULATIONS] = int(found["simulations"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,10 +25,13 @@ def one_line_errors(config_name: str) -> Iterator[None]:
         raise MiaiError(explain_yaml(error)) from error
     except (HydraException, OmegaConfBaseException, ValueError, RecursionError) as error:
         raise MiaiError(_explain(error, config_name)) from error
-    except OSError as error:
-        if error.errno is not None:
+    except (OSError, AssertionError) as error:
+        number = getattr(error, "errno", None)
+        if number == errno.ENAMETOOLONG:
+            raise MiaiError(f"{config_name}: a name is too long to be one of a choice.") from error
+        if number is not None:
             raise
-        raise MiaiError(f"{_file_without_keys()}: expected keys with values.") from error  # OmegaConf's word for it.
+        raise MiaiError(f"{_file_without_keys()}: expected keys with values.") from error  # OmegaConf's words for it.
 
 
 def explain_yaml(error: yaml.YAMLError) -> str:

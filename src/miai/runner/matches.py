@@ -80,7 +80,7 @@ def players_of(config: Config) -> tuple[dict[str, Any], ...]:
 
     listed = []
     for index, options in enumerate(line_up(config["players"], config["player"])):
-        where = f"players[{index}] ({options['name']})"
+        where = f"players[{index}] ({options.get('name')})"
         if not players.build(options, where).files():
             options["label"] = name_player(options, where)
         listed.append(options)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,11 @@ def primary_names() -> list[str]:
 
 def choice_names(folder: str) -> list[str]:
     """Return the choices of a group; of what is no group, none."""
-    return sorted({file.stem for conf in conf_folders() for file in (conf / folder).glob("*.yaml")})
+    found: set[str] = set()
+    for conf in conf_folders():
+        with suppress(OSError, ValueError):  # A name that no file can have.
+            found |= {file.stem for file in (conf / folder).glob("*.yaml")}
+    return sorted(found)
 
 
 def choices(folder: str) -> list[Choice]:

@@ -76,6 +76,8 @@ def split_sweeps(overrides: Sequence[str]) -> dict[str, list[str]]:
             elif override.is_discrete_sweep():
                 _check_length(text, override.value())
                 found[bare(key)] = [f"{key}={value}" for value in override.sweep_string_iterator()]
+                if not found[bare(key)]:
+                    raise MiaiError(f"{text}: there is no value in it.")
             else:
                 raise MiaiError(f"{text}: a list of values is swept, such as {key}=0.1,0.2 or {key}=range(3).")
         except (HydraException, ValueError, OverflowError, RecursionError):

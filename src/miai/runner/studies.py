@@ -153,6 +153,8 @@ def load_study_file(name: str) -> Study:
         content = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
     except yaml.YAMLError as error:
         raise MiaiError(explain_yaml(error)) from None
+    except AssertionError:  # OmegaConf's word for a text that is, as YAML, neither keys with values nor a list.
+        content = None
     except (OmegaConfBaseException, OSError, ValueError, RecursionError) as error:
         raise MiaiError(f"{file}: cannot be read: {first_line(error)}.") from None
     if not isinstance(content, dict) or not content:

@@ -50,12 +50,11 @@ def read_history(path: Path) -> pyarrow.Table:
     try:
         # A thread pool costs more than it saves on files of some ten kilobytes.
         table = parquet.read_table(path, use_threads=False, page_checksum_verification=True)
+        columns = {field.name: field.type for field in table.schema}
     except (pyarrow.ArrowException, OSError, ValueError, MemoryError, OverflowError) as error:
         raise MiaiError(f"{path}: the history cannot be read: {error}") from None
-    types = {field.name: field.type for field in table.schema}
-    numbers = [kind for kind in types.values() if pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)]
-    if "step" not in types or len(numbers) != len(table.schema):
-        raise MiaiError(
-            f"{path}: no history of a run: it holds {', '.join(f'{f.name} {f.type}' for f in table.schema)}."
-        )
+    kinds = pyarrow.types
+    numbers = [kind for kind in columns.values() if kinds.is_integer(kind) or kinds.is_floating(kind)]
+    if "step" not in columns or len(numbers) != len(table.schema):
+        raise MiaiError(f"{path}: no history of a run: it holds {', '.join(f'{n} {k}' for n, k in columns.items())}.")
     return table

@@ -88,6 +88,8 @@ def locate(uri: str | None = None, artifacts: str | None = None, root: Path | No
     """
     root = project.root() if root is None else Path(root).resolve()
     mlruns = root / "mlruns"
+    if "\0" in f"{uri}{artifacts}":
+        raise MiaiError("tracking: an address with a NUL character in it.")
     uri = uri or f"sqlite:///{mlruns / 'mlflow.db'}"
     scheme = scheme_of(uri)
     who = Credentials()
