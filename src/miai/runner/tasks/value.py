@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from miai.runner.context import RunContext
 
 BY_MOVE_FILE = "mse_by_move.csv"
-BINS = 12
-"""The test positions are put into about so many ranges of moves."""
+RANGE = 9
+"""Test positions are put into ranges of moves, each a ninth of the board's points long (9 moves on 9×9, 40 on 19×19):
+the same for every run of a board, so that runs can be averaged."""
 
 
 def check(config: Config) -> None:
@@ -147,7 +148,7 @@ def write_by_move(path: Path, test_set: ValueExamples, columns: dict[str, tuple[
     import numpy as np
 
     ply = test_set.examples.ply
-    width = max(1, -(-int(ply.max() + 1) // BINS))
+    width = max(1, test_set.examples.game_set.board_size**2 // RANGE)
     temporary = path.with_name(f".{path.name}.part")
     with temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
