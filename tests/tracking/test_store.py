@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import sqlite3
 import subprocess
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -223,3 +224,39 @@ def test_reading_from_a_store_that_does_not_answer_is_one_line(tmp_path: Path, m
             Store(locate(uri, root=tmp_path)).runs("study")
         assert "\n" not in str(caught.value)
         assert "secret" not in str(caught.value)
+
+
+# ---- attacks ----
+
+
+def alter(store: Store, statement: str, *values: str) -> None:
+    """Change the database behind MLflow's back."""
+    assert store.location.database is not None
+    with closing(sqlite3.connect(store.location.database)) as connection, connection:
+        connection.execute(statement, values)
+
+
+def test_a_run_whose_artifacts_are_said_to_be_elsewhere_has_nothing_removed_there(store, start, tmp_path):
+    run = start(store)
+    own = Path(store.client.get_run(run.run_id).info.artifact_uri.removeprefix("file://")) / ".own.1.part"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    other = tmp_path / "precious" / ".download.part"
+    other.parent.mkdir()
+    other.touch()
+    dead = "UPDATE tags SET value = '999999999' WHERE key = 'miai.pid'"
+    elsewhere = "UPDATE runs SET artifact_uri = ?"
+    for artifacts, stays in ((other.parent.as_uri(), True), (own.parent.as_uri(), False)):
+        own.touch()
+        alter(store, dead)
+        alter(store, elsewhere, artifacts)
+        alter(store, "UPDATE runs SET status = 'RUNNING'")
+        assert Store(store.location).close_dead_runs() == [run.run_id]
+        assert (other.exists(), own.exists()) == (True, stays)
+
+
+@pytest.mark.parametrize("run_id", ["../../../home", "/etc", "..", ""])
+def test_an_id_that_is_a_path_is_refused(store, start, run_id):
+    start(store).finish()
+    alter(store, "UPDATE runs SET run_uuid = ?", run_id)
+    with pytest.raises(MiaiError, match=r"has a run with the id '.*', which is none"):
+        Store(store.location).runs("study")

@@ -44,6 +44,11 @@ SERVER_PAGE = 200
 RETRY_AFTER = 30.0
 """Seconds for which a store that could not be reached is not asked again by runs that start."""
 
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
+"""An id as MLflow makes them."""
+_PLAIN_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+"""An id that leads nowhere as a part of a path."""
+
 
 def open_store(
     uri: str | None = None,
@@ -419,6 +424,8 @@ class Store:
 
     def _record(self, run: Run, experiment: str) -> RunRecord:
         info = run.info
+        if not _PLAIN_ID.fullmatch(info.run_id):  # It becomes the name of a folder.
+            raise MiaiError(f"the store {self.location.shown} has a run with the id {info.run_id!r}, which is none.")
         return RunRecord(
             run_id=info.run_id,
             experiment=experiment,
@@ -443,7 +450,10 @@ def _close(client: MlflowClient, run: Run) -> None:
     """End a dead run, and remove what it was copying when it died."""
     client.set_terminated(run.info.run_id, KILLED)
     folder = local_path(run.info.artifact_uri)
-    for half in folder.rglob(UNFINISHED) if folder else ():
+    # The address is what the store says: nothing is removed but in a folder that bears the run's own, unguessable name.
+    if folder is None or run.info.run_id not in folder.parts or not _RUN_ID.fullmatch(run.info.run_id):
+        return
+    for half in folder.rglob(UNFINISHED):
         half.unlink(missing_ok=True)
 
 
