@@ -127,8 +127,11 @@ class RayActor:
         """Do one call, and yield what happens."""
         assert self._pool is not None
         self._pool.submit_call(Call(call.key, call.packed))
-        while self._pool.unfinished:
-            yield from self._pool.events(timeout=1.0)
+        while True:
+            for event in self._pool.events(timeout=1.0):
+                yield event
+                if not isinstance(event, Message):
+                    return  # At once: the next call may be under way already, and its events are not ours.
 
     def terminate(self) -> None:
         """Ask the call under way to stop."""
