@@ -78,7 +78,7 @@ def test_the_page_of_a_study(miai, home):
         (["sync", "adopt=1"], "miai sync: adopt: true or false is allowed, not 1."),
         (["ui", "port=http"], "miai ui: port: a whole number from 1 to 65535 is allowed, not 'http'."),
         (["ui", "port=70000"], "miai ui: port: a whole number from 1 to 65535 is allowed, not 70000."),
-        (["ui", "host=0.0.0.0"], "miai ui: host: there is no such option."),
+        (["ui", "hosts=0.0.0.0"], "miai ui: hosts: there is no such option."),
         (["ui", "tracking.uri=./mlruns"], "miai ui: tracking.uri: './mlruns' is a file store, which MLflow 3 no "),
     ],
 )
