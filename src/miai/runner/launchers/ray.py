@@ -45,7 +45,7 @@ from miai.tracking.location import Location
 from miai.tracking.store import first_line
 
 SLICE = 0.1
-"""Seconds between two looks at whether the user wants to stop: Ray's own waiting is not interrupted by a signal."""
+"""Seconds between two looks at whether the user wants to stop; inside Ray, what a signal raises passes for a fault."""
 
 PATIENCE = 20.0
 """Seconds without any worker after which the user is told that Ray has no room."""
@@ -201,25 +201,35 @@ class RayWorkers:
         for worker in self._workers:
             if worker.call is not None:
                 worker.call.deaths = MAX_DEATHS  # Not to be done again.
-                worker.actor.terminate.remote()
+                with stopping.shielded():
+                    worker.actor.terminate.remote()
 
     def events(self, timeout: float) -> Iterator[Event]:
         if not self.unfinished:
             return
-        self._dispatch()
+        with stopping.shielded():
+            self._dispatch()
         deadline = time.monotonic() + timeout
         ready = self._ready(0.0)
         while not ready and time.monotonic() < deadline:
             with stopping.interruptible():
                 pass
             ready = self._ready(min(SLICE, max(0.0, deadline - time.monotonic())))
-            self._dispatch()
+            with stopping.shielded():
+                self._dispatch()
         for worker in ready:
             yield from self._take(worker)
         yield from self._tell_of_no_room()
-        self._dispatch()
+        with stopping.shielded():
+            self._dispatch()
 
     def stop(self, grace: float) -> None:
+        with stopping.shielded():
+            self._stop(grace)
+
+    # ---- inside ----
+
+    def _stop(self, grace: float) -> None:
         self._waiting.clear()
         if grace > 0:
             self.terminate_running()
@@ -238,8 +248,6 @@ class RayWorkers:
         if self._home is not None:
             self._home.leave()
             self._home = None
-
-    # ---- inside ----
 
     def _dispatch(self) -> None:
         """Start actors as far as there are calls for them, and hand calls to those that are open and free."""
@@ -279,24 +287,18 @@ class RayWorkers:
         if not awaited:
             time.sleep(timeout)
             return []
-        some, _ = ray.wait(list(awaited), num_returns=1, timeout=timeout)
-        if some and len(awaited) > 1:
-            some, _ = ray.wait(list(awaited), num_returns=len(awaited), timeout=0.0)
+        with stopping.shielded():
+            some, _ = ray.wait(list(awaited), num_returns=1, timeout=timeout)
+            if some and len(awaited) > 1:
+                some, _ = ray.wait(list(awaited), num_returns=len(awaited), timeout=0.0)
         return [awaited[each] for each in some]
 
     def _take(self, worker: _Worker) -> Iterator[Event]:
-        import ray
         from ray.exceptions import RayError, RayTaskError
 
         call = worker.call
         try:
-            if not worker.open:
-                complaint = ray.get(worker.awaits)
-                if complaint:
-                    raise MiaiError(complaint)
-                worker.open, worker.awaits = True, None
-                return
-            event = ray.get(next(worker.awaits))
+            event = self._receive(worker)
         except RayTaskError as error:
             worker.awaits = worker.call = None
             if call is None:
@@ -306,13 +308,28 @@ class RayWorkers:
         except (RayError, StopIteration) as error:
             yield from self._bury(worker, f"lost with its Ray actor ({type(error).__name__})")
             return
-        assert call is not None
+        if event is None:
+            return
         if isinstance(event, Message):
             yield event
             return
+        assert call is not None
         worker.awaits = worker.call = None
         self._idle_deaths = 0
         yield self._count_death(call, event.reason) if isinstance(event, Died) else event
+
+    def _receive(self, worker: _Worker) -> Event | None:
+        """Take what Ray has for us: an event of the worker's call, or that it is open now."""
+        import ray
+
+        with stopping.shielded():
+            if worker.open:
+                return ray.get(next(worker.awaits))
+            complaint = ray.get(worker.awaits)
+        if complaint:
+            raise MiaiError(complaint)
+        worker.open, worker.awaits = True, None
+        return None
 
     def _bury(self, worker: _Worker, reason: str) -> Iterator[Event]:
         self._workers.remove(worker)
