@@ -139,6 +139,8 @@ def _read_header(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(HEADER_BYTES), "little")
+            if length > path.stat().st_size:
+                raise ValueError("it ends before its header does")
             if length > MAX_HEADER:
                 raise MiaiError(f"{path}: its header has {length:,} bytes; at most {MAX_HEADER:,} are read.")
             with safe_open(path, framework="numpy"):
