@@ -141,7 +141,7 @@ def test_a_header_that_claims_gigabytes_is_not_read(tmp_path: Path):
     path = tmp_path / "x.safetensors"
     for length in (MAX_HEADER + 1, 2**40, 2**64 - 1):
         path.write_bytes(length.to_bytes(8, "little") + b"{}" + b" " * 100)
-        with pytest.raises(MiaiError, match="it is damaged, or no safetensors file .it ends before its header does"):
+        with pytest.raises(MiaiError, match="it is damaged, or no safetensors file"):
             load_tensors(path, "sample", 1)
     with path.open("wb") as file:  # A file with holes: that long, without filling the disk.
         file.write((2**31).to_bytes(8, "little"))
