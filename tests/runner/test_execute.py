@@ -74,10 +74,16 @@ def test_sigterm_and_ctrl_c_end_the_run_as_killed_with_what_it_had(
     location: Location, store: Store, experiment: str, number: signal.Signals
 ) -> None:
     before = signal.getsignal(number)
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), number))
-    timer.start()
-    outcome = run_one(Job(COUNT, {"steps": 1000, "seconds": 100}, experiment), location)
-    timer.join()
+    timers = []
+
+    def begin(_done: int, _total: int) -> None:
+        """Send the signal when the run is under way: before, it would end the tests themselves."""
+        if not timers:
+            timers.append(threading.Timer(0.2, os.kill, (os.getpid(), number)))
+            timers[0].start()
+
+    outcome = run_one(Job(COUNT, {"steps": 1000, "seconds": 100}, experiment), location, on_progress=begin)
+    timers[0].join()
     assert (outcome.status, outcome.reason) == ("killed", f"stopped by {number.name}")
     assert outcome.exit_code == 128 + number
     run = store.run(outcome.run_id)

@@ -113,6 +113,33 @@ def test_a_killed_worker_is_replaced_and_only_its_call_done_again(tmp_path: Path
     assert done == {"dies twice": "survived", **dict.fromkeys(range(5), 0.05)}
 
 
+def test_a_worker_that_is_lost_at_its_start_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when the fork server is killed at that moment."""
+    failures = [EOFError("unexpected EOF"), ConnectionResetError()]
+    make = pool._Worker
+
+    def make_or_fail(*arguments: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return make(*arguments)
+
+    monkeypatch.setattr(pool, "_Worker", make_or_fail)
+    with WorkerPool(1) as workers:
+        workers.submit("x", double, 4)
+        assert all_events(workers) == [Done("x", 8)]
+
+
+def test_workers_that_are_always_lost_at_their_start_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail_always(*_: Any) -> Any:
+        raise EOFError("unexpected EOF")
+
+    monkeypatch.setattr(pool, "_Worker", fail_always)
+    with WorkerPool(1) as workers:
+        workers.submit("x", double, 4)
+        with pytest.raises(MiaiError, match=r"worker processes cannot be started: .* lost at its start \(EOFError\)"):
+            all_events(workers)
+
+
 def test_a_call_whose_worker_dies_three_times_is_given_up(tmp_path: Path) -> None:
     with WorkerPool(1) as workers:
         workers.submit("poison", kill_worker, 99, str(tmp_path))

@@ -216,6 +216,8 @@ class WorkerPool:
         """Hand out calls, and yield what has happened, waiting `timeout` seconds at most for something to."""
         self._dispatch()
         if not self._workers:
+            if self._waiting:  # None could be started just now: not at once again.
+                time.sleep(min(timeout, 0.1))
             return
         by_pipe = {worker.pipe: worker for worker in self._workers}
         with stopping.interruptible():  # Only here: an answer that has been taken from a pipe must not get lost.
@@ -272,7 +274,12 @@ class WorkerPool:
             if free:
                 worker = free.pop()
             elif len(self._workers) < self._size:
-                worker = _Worker(self._prepare)
+                try:
+                    worker = _Worker(self._prepare)
+                except (EOFError, OSError) as error:  # It, or the fork server, was killed while it was being made.
+                    self._waiting.appendleft(call)
+                    self._count_idle_death(f"lost at its start ({type(error).__name__})")
+                    return
                 self._workers.append(worker)
             else:
                 self._waiting.appendleft(call)
@@ -287,15 +294,18 @@ class WorkerPool:
         worker.process.join(1.0)
         call, reason = worker.call, _death(worker.process.exitcode)
         if call is None:
-            self._idle_deaths += 1
-            if self._idle_deaths > MAX_DEATHS * self._size:
-                raise MiaiError(f"worker processes cannot be started: the last one was {reason}.")
+            self._count_idle_death(reason)
             return
         call.deaths += 1
         given_up = call.deaths >= self._max_deaths
         if not given_up:
             self._waiting.append(call)
         yield Died(call.key, reason, given_up)
+
+    def _count_idle_death(self, reason: str) -> None:
+        self._idle_deaths += 1
+        if self._idle_deaths > MAX_DEATHS * self._size:
+            raise MiaiError(f"worker processes cannot be started: the last one was {reason}.")
 
 
 @dataclass
