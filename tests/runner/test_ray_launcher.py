@@ -12,7 +12,7 @@ import pytest
 from miai.errors import MiaiError
 from miai.runner.launchers.ray import Ray, RayActor
 from miai.runner.launchers.station import Home, Station
-from miai.runner.pool import Call, Done, Message, say
+from miai.runner.pool import Call, Done, Message, Setup, say
 from miai.tracking import locate
 
 
@@ -28,7 +28,7 @@ def actor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RayActor]
     location = locate("http://127.0.0.1:9", root=tmp_path)
     location.mlruns.mkdir()
     home = Home.here(location)
-    actor = RayActor(Station(home, 1, 1, (), None, ()))
+    actor = RayActor(Station(home, 1, 1, Setup()))
     assert actor.open() == ""
     yield actor
     assert actor._pool is not None
@@ -54,7 +54,7 @@ def test_a_complaint_is_one_line(tmp_path: Path) -> None:
     elsewhere = Home(**{**vars(home), "root": tmp_path / "nosuch"})
     main, environment = sys.modules["__main__"], dict(os.environ)
     try:
-        complaint = RayActor(Station(elsewhere, 1, 1, (), None, ())).open()
+        complaint = RayActor(Station(elsewhere, 1, 1, Setup())).open()
     finally:
         sys.modules["__main__"] = main
     assert complaint.startswith("launcher: ")

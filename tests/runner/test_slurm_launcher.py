@@ -19,7 +19,7 @@ from miai.runner.execute import Outcome
 from miai.runner.launchers import slurm, slurm_job
 from miai.runner.launchers.slurm import Slurm, SlurmWorkers
 from miai.runner.launchers.station import Home, Station
-from miai.runner.pool import Call, Died, Done, Event, Message, Raised, say
+from miai.runner.pool import Call, Died, Done, Event, Message, Raised, Setup, say
 from miai.tracking import locate
 from miai.tracking.location import Location
 
@@ -171,7 +171,7 @@ def test_what_slurm_refuses_is_one_line_and_what_it_does_not_hear_is_said_again(
 
 def test_a_job_that_slurm_starts_anew_leaves_out_what_is_done(location: Location, tmp_path: Path) -> None:
     home = Home.here(location)
-    station = Station(home, 1, 1, (), None, ())
+    station = Station(home, 1, 1, Setup())
     calls = [Call.of(x, double, (x,)) for x in range(3)]
     whole = json.dumps(slurm_job.line_of(Done(1, {"double": 2})))
     half = json.dumps(slurm_job.line_of(Done(2, {"double": 4})))[:-5]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from miai.errors import MiaiError
 from miai.runner import pool, stopping
 from miai.runner.checkpoint import Checkpoints
 from miai.tracking import RunLog
-from miai.tracking.store import first_line
+from miai.tracking.failures import first_line
 
 if TYPE_CHECKING:
     from miai.runner.launchers import Workers
@@ -39,7 +39,7 @@ class RunContext:
         conclusion: what was given to `conclude`.
 
     Args:
-        spread: opens workers that have imported the named modules, for `map`; `None`: units are done in this process.
+        spread: opens workers for `map`; `None`: units are done in this process.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class RunContext:
         fingerprint: str,
         workers: int,
         on_progress: Callable[[int, int], None] | None = None,
-        spread: Callable[[Sequence[str]], Workers] | None = None,
+        spread: Callable[[pool.Setup], Workers] | None = None,
     ) -> None:
         self.seed = seed
         self.work = work
@@ -180,7 +180,7 @@ class RunContext:
             say_progress()
 
         if self._spread is not None and not here and len(missing) > 1:
-            with self._spread([function.__module__]) as workers:
+            with self._spread(pool.Setup([function.__module__])) as workers:
                 self._map_over(workers, function, {key: units[key] for key in missing}, keep)
         else:
             for key in missing:

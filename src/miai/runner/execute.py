@@ -9,7 +9,7 @@ import shutil
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -22,9 +22,9 @@ from miai.runner.launchers import Launcher, Workers, named
 from miai.runner.resume import CHECKPOINTS, Claim, Inputs, Ready, check_writable, clean_up, prepare, work_folder
 from miai.runner.task import Job
 from miai.tracking import FAILED, FINISHED, KILLED, RunLog, Store, StoreUnreachableError, origin
+from miai.tracking.failures import first_line
 from miai.tracking.location import Location
 from miai.tracking.record import FINGERPRINT_TAG, STUDY_TAG
-from miai.tracking.store import first_line
 
 LOG_FILE = "run.log"
 STAGE_TAG = "miai.stage"
@@ -174,8 +174,8 @@ def _ended_unseen(claim: Claim, store: Store) -> str | None:
 
 def _spread(
     launcher: Launcher | None, workers: int | None, location: Location
-) -> Callable[[Sequence[str]], Workers] | None:
-    """What opens workers for units of work, given the modules that they need; `None` if there are to be none."""
+) -> Callable[[pool.Setup], Workers] | None:
+    """What opens workers for units of work; `None` if there are to be none."""
     if launcher is None or launcher.in_process or (not launcher.elsewhere and (workers or pool.available_cores()) == 1):
         return None
     return functools.partial(launcher.open, workers, location)
@@ -187,7 +187,7 @@ def _execute(
     claim: Claim,
     checkpoints: Checkpoints,
     workers: int,
-    spread: Callable[[Sequence[str]], Workers] | None,
+    spread: Callable[[pool.Setup], Workers] | None,
     on_progress: Callable[[int, int], None] | None,
     on_start: Callable[[str], None] | None,
 ) -> Outcome:

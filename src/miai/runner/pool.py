@@ -28,7 +28,7 @@ from typing import Any
 
 from miai.errors import MiaiError
 from miai.runner import stopping
-from miai.tracking.store import first_line
+from miai.tracking.failures import first_line
 
 ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -140,13 +140,93 @@ def start_early(preload: Sequence[str] = (), threads: int = 1) -> None:
                 os.environ[name] = value
 
 
-class WorkerPool:
+@dataclass
+class Call:
+    """A call that waits or is under way.
+
+    Attributes:
+        packed: function and arguments as bytes. Only the worker that does the call makes anything of them.
+        deaths: how many workers have died of it.
+        after: when it may begin, at the earliest.
+    """
+
+    key: Key
+    packed: bytes
+    after: float = 0.0
+    deaths: int = 0
+
+    @classmethod
+    def of(cls, key: Key, function: Callable[..., Any], args: tuple, after: float = 0.0) -> Call:
+        return cls(key, bytes(ForkingPickler.dumps((function, args))), after)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a worker is to have before its first call.
+
+    Attributes:
+        preload: modules that it will need.
+        prepare: called once in each new worker process, with `prepare_args`.
+    """
+
+    preload: Sequence[str] = ()
+    prepare: Callable[..., None] | None = None
+    prepare_args: tuple[Any, ...] = ()
+
+
+NO_SETUP = Setup()
+
+
+class CallQueue:
+    """Calls that wait for a worker, and what becomes of one whose worker dies: the same for all kinds of workers.
+
+    Args:
+        max_deaths: a call whose worker died this often is given up.
+    """
+
+    def __init__(self, max_deaths: int = MAX_DEATHS) -> None:
+        self._max_deaths = max_deaths
+        self._waiting: deque[Call] = deque()
+
+    def submit(self, key: Key, function: Callable[..., Any], *args: Any, after: float = 0.0) -> None:
+        """Queue a call; the events about it bear `key`. It is not begun before `after` (of `time.monotonic`)."""
+        self._waiting.append(Call.of(key, function, args, after))
+
+    def cancel_waiting(self) -> list[Key]:
+        """Drop the calls that have not begun, and return their keys."""
+        keys = [call.key for call in self._waiting]
+        self._waiting.clear()
+        return keys
+
+    def _next_due(self) -> Call | None:
+        """Take the first call that may begin now; `None` if there is none."""
+        now = time.monotonic()
+        for index, call in enumerate(self._waiting):
+            if call.after <= now:
+                del self._waiting[index]
+                return call
+        return None
+
+    def _count_death(self, call: Call, reason: str) -> Died:
+        """A call has lost its worker: queue it once more, unless that was the last try."""
+        call.deaths += 1
+        given_up = call.deaths >= self._max_deaths
+        if not given_up:
+            self._waiting.append(call)
+        return Died(call.key, reason, given_up)
+
+    def _do_not_repeat(self, call: Call) -> None:
+        """Give a call up at the next death of its worker."""
+        call.deaths = self._max_deaths
+
+
+class WorkerPool(CallQueue):
     """A pool of worker processes for module-level functions.
 
     Args:
         workers: how many processes.
-        preload: modules that the fork server imports, if this pool is the first.
-        prepare: called once in each new worker, with `prepare_args`, while the first calls wait.
+        setup: its modules are imported by the fork server, if this pool is the first; new workers prepare themselves
+            while the first calls wait.
         max_deaths: a call whose worker died this often is given up.
         threads: that each worker may use, if this pool is the first.
 
@@ -159,22 +239,19 @@ class WorkerPool:
     def __init__(
         self,
         workers: int,
-        preload: Sequence[str] = (),
-        prepare: Callable[..., None] | None = None,
-        prepare_args: tuple = (),
+        setup: Setup = NO_SETUP,
         *,
         max_deaths: int = MAX_DEATHS,
         threads: int = 1,
     ) -> None:
+        super().__init__(max_deaths)
         if workers < 1:
             raise ValueError(f"workers: at least 1, got {workers}")
         self._size = workers
-        self._max_deaths = max_deaths
-        self._prepare = (prepare, prepare_args)
-        self._waiting: deque[Call] = deque()
+        self._prepare = (setup.prepare, setup.prepare_args)
         self._workers: list[_Worker] = []
         self._idle_deaths = 0
-        start_early(preload, threads)
+        start_early(setup.preload, threads)
 
     def __enter__(self) -> WorkerPool:
         return self
@@ -184,22 +261,12 @@ class WorkerPool:
 
     def warm_up(self, calls: int) -> None:
         """Start the workers that `calls` calls will need, before there are any."""
-        while len(self._workers) < min(self._size, calls):
-            self._workers.append(_Worker(self._prepare))
-
-    def submit(self, key: Key, function: Callable[..., Any], *args: Any, after: float = 0.0) -> None:
-        """Queue a call; the events about it bear `key`. It is not begun before `after` (of `time.monotonic`)."""
-        self._waiting.append(Call.of(key, function, args, after))
+        while len(self._workers) < min(self._size, calls) and self._start_worker():
+            pass
 
     def submit_call(self, call: Call) -> None:
         """Queue a call that was made elsewhere."""
         self._waiting.append(call)
-
-    def cancel_waiting(self) -> list[Key]:
-        """Drop the calls that have not begun, and return their keys."""
-        keys = [call.key for call in self._waiting]
-        self._waiting.clear()
-        return keys
 
     @property
     def unfinished(self) -> int:
@@ -209,7 +276,7 @@ class WorkerPool:
         """Ask the calls under way to stop (SIGTERM)."""
         for worker in self._workers:
             if worker.call is not None:
-                worker.call.deaths = self._max_deaths  # Not to be done again.
+                self._do_not_repeat(worker.call)
                 worker.terminate()
 
     def events(self, timeout: float) -> Iterator[Event]:
@@ -268,25 +335,28 @@ class WorkerPool:
     def _dispatch(self) -> None:
         free = [worker for worker in self._workers if worker.call is None]
         while self._waiting:
-            call = next_due(self._waiting)
+            call = self._next_due()
             if call is None:
                 return
-            if free:
-                worker = free.pop()
-            elif len(self._workers) < self._size:
-                try:
-                    worker = _Worker(self._prepare)
-                except (EOFError, OSError) as error:  # It, or the fork server, was killed while it was being made.
-                    self._waiting.appendleft(call)
-                    self._count_idle_death(f"lost at its start ({type(error).__name__})")
-                    return
-                self._workers.append(worker)
-            else:
+            worker = free.pop() if free else self._start_worker()
+            if worker is None:
                 self._waiting.appendleft(call)
                 return
             worker.call = call
             with contextlib.suppress(OSError):  # It has just died: its end of the pipe will say so.
                 worker.pipe.send_bytes(call.packed)
+
+    def _start_worker(self) -> _Worker | None:
+        """Start one more worker; `None` if all are there, or if it (or the fork server) was killed at its start."""
+        if len(self._workers) >= self._size:
+            return None
+        try:
+            worker = _Worker(self._prepare)
+        except (EOFError, OSError) as error:
+            self._count_idle_death(f"lost at its start ({type(error).__name__})")
+            return None
+        self._workers.append(worker)
+        return worker
 
     def _bury(self, worker: _Worker) -> Iterator[Event]:
         self._workers.remove(worker)
@@ -296,46 +366,12 @@ class WorkerPool:
         if call is None:
             self._count_idle_death(reason)
             return
-        call.deaths += 1
-        given_up = call.deaths >= self._max_deaths
-        if not given_up:
-            self._waiting.append(call)
-        yield Died(call.key, reason, given_up)
+        yield self._count_death(call, reason)
 
     def _count_idle_death(self, reason: str) -> None:
         self._idle_deaths += 1
         if self._idle_deaths > MAX_DEATHS * self._size:
             raise MiaiError(f"worker processes cannot be started: the last one was {reason}.")
-
-
-@dataclass
-class Call:
-    """A call that waits or is under way.
-
-    Attributes:
-        packed: function and arguments as bytes. Only the worker that does the call makes anything of them.
-        deaths: how many workers have died of it.
-        after: when it may begin, at the earliest.
-    """
-
-    key: Key
-    packed: bytes
-    after: float = 0.0
-    deaths: int = 0
-
-    @classmethod
-    def of(cls, key: Key, function: Callable[..., Any], args: tuple, after: float = 0.0) -> Call:
-        return cls(key, bytes(ForkingPickler.dumps((function, args))), after)
-
-
-def next_due(waiting: deque[Call]) -> Call | None:
-    """Take the first of these calls that may begin now; `None` if there is none."""
-    now = time.monotonic()
-    for index, call in enumerate(waiting):
-        if call.after <= now:
-            del waiting[index]
-            return call
-    return None
 
 
 class _Worker:

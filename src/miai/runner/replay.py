@@ -22,7 +22,7 @@ from miai.runner.context import RunContext
 from miai.runner.resume import Inputs, Ready, prepare
 from miai.runner.stored_config import read_config
 from miai.tracking import RunRecord, Store
-from miai.tracking.store import first_line
+from miai.tracking.failures import first_line
 
 CONFIG_FILE = "config.yaml"
 ARTIFACTS = "artifacts"

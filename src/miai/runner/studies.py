@@ -47,7 +47,7 @@ from miai.errors import MiaiError, choose
 from miai.kinds import STRICT, validate
 from miai.runner.compose_errors import explain_yaml
 from miai.runner.overrides import MOST_RUNS, check_number, spell, split_sweeps
-from miai.tracking.store import first_line
+from miai.tracking.failures import first_line
 
 STAGE_KEYS = ("name", "task", "overrides", "grid", "cases", "seeds", "needs", "select")
 MAIN_STAGE = "main"

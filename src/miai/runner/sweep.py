@@ -196,7 +196,8 @@ class _Sweep:
 
     def run_in_workers(self, preload: Sequence[str]) -> None:
         modules = [*preload, *sorted({job.task.run.__module__ for job in self.jobs})]
-        with self.launcher.open(self.workers, self.location, modules, prepare_worker, (self.location,)) as workers:
+        setup = pool.Setup(modules, prepare_worker, (self.location,))
+        with self.launcher.open(self.workers, self.location, setup) as workers:
             with stopping.interruptible():
                 self.look()
             if self._stays_here():

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from miai.errors import MiaiError
 from miai.tracking import database, origin, spool
 from miai.tracking.failures import StoreRefusedError, StoreUnreachableError, explain
-from miai.tracking.failures import first_line as first_line
 from miai.tracking.location import Location, local_path, locate, use_mlflow_defaults
 from miai.tracking.record import FINGERPRINT_TAG, FINISHED, KILLED, RunRecord
 from miai.tracking.run_log import UNFINISHED, RunLog

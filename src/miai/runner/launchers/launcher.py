@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Protocol
 
 from miai.kinds import Kinds
-from miai.runner.pool import Event, Key
+from miai.runner.pool import NO_SETUP, Event, Key, Setup
 from miai.tracking.location import Location
 
 
@@ -84,21 +84,13 @@ class Launcher(Protocol):
         """
         ...
 
-    def open(
-        self,
-        workers: int | None,
-        location: Location,
-        preload: Sequence[str] = (),
-        prepare: Callable[..., None] | None = None,
-        prepare_args: tuple = (),
-    ) -> Workers:
+    def open(self, workers: int | None, location: Location, setup: Setup = NO_SETUP) -> Workers:
         """Return workers. They are started when there is something for them to do.
 
         Args:
             workers: how many calls at once; `None`: all that there is room for.
             location: what the workers have to be able to reach.
-            preload: modules that they will need.
-            prepare: called once in each new worker process, with `prepare_args`.
+            setup: what each of them is to have.
         """
         ...
 

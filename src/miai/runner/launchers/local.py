@@ -6,13 +6,12 @@ killed takes all the others with it, and nobody can say which call was at fault.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
 from miai.kinds import STRICT
-from miai.runner.pool import WorkerPool, available_cores
+from miai.runner.pool import NO_SETUP, Setup, WorkerPool, available_cores
 from miai.tracking.location import Location
 
 
@@ -27,15 +26,8 @@ class Local:
     def check(self, location: Location) -> None:
         """It works everywhere."""
 
-    def open(
-        self,
-        workers: int | None,
-        location: Location,
-        preload: Sequence[str] = (),
-        prepare: Callable[..., None] | None = None,
-        prepare_args: tuple = (),
-    ) -> WorkerPool:
-        return WorkerPool(workers or available_cores(), preload, prepare, prepare_args)
+    def open(self, workers: int | None, location: Location, setup: Setup = NO_SETUP) -> WorkerPool:
+        return WorkerPool(workers or available_cores(), setup)
 
 
 KIND = Local

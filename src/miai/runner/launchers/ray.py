@@ -16,8 +16,7 @@ import tempfile
 import threading
 import time
 import types
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass as plain_dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -31,18 +30,19 @@ from miai.runner.launchers.extras import need
 from miai.runner.launchers.station import Home, Station, refuse_shared_file
 from miai.runner.pool import (
     MAX_DEATHS,
+    NO_SETUP,
     Call,
+    CallQueue,
     Died,
     Event,
-    Key,
     Message,
     Raised,
+    Setup,
     WorkerPool,
     available_cores,
-    next_due,
 )
+from miai.tracking.failures import first_line
 from miai.tracking.location import Location
-from miai.tracking.store import first_line
 
 SLICE = 0.1
 """Seconds between two looks at whether the user wants to stop; inside Ray, what a signal raises passes for a fault."""
@@ -91,15 +91,8 @@ class Ray:
             )
         refuse_shared_file(location)
 
-    def open(
-        self,
-        workers: int | None,
-        location: Location,
-        preload: Sequence[str] = (),
-        prepare: Callable[..., None] | None = None,
-        prepare_args: tuple = (),
-    ) -> RayWorkers:
-        return RayWorkers(self, workers, location, preload, prepare, prepare_args)
+    def open(self, workers: int | None, location: Location, setup: Setup = NO_SETUP) -> RayWorkers:
+        return RayWorkers(self, workers, location, setup)
 
 
 KIND = Ray
@@ -153,26 +146,18 @@ class _Worker:
     call: Call | None = None
 
 
-class RayWorkers:
+class RayWorkers(CallQueue):
     """See `Workers`. Ray is started, or joined, when there is something to do."""
 
     retry_wait = 0.5
     stop_grace = 1.0
 
-    def __init__(
-        self,
-        options: Ray,
-        workers: int | None,
-        location: Location,
-        preload: Sequence[str],
-        prepare: Callable[..., None] | None,
-        prepare_args: tuple,
-    ) -> None:
+    def __init__(self, options: Ray, workers: int | None, location: Location, setup: Setup) -> None:
+        super().__init__()
         self._options = options
         self._size = workers
         self._location = location
-        self._how = (preload, prepare, prepare_args)
-        self._waiting: deque[Call] = deque()
+        self._setup = setup
         self._workers: list[_Worker] = []
         self._idle_deaths = 0
         self._cluster: Cluster | None = None
@@ -185,14 +170,6 @@ class RayWorkers:
     def __exit__(self, *_: object) -> None:
         self.stop(grace=0.0)
 
-    def submit(self, key: Key, function: Callable[..., Any], *args: Any, after: float = 0.0) -> None:
-        self._waiting.append(Call.of(key, function, args, after))
-
-    def cancel_waiting(self) -> list[Key]:
-        keys = [call.key for call in self._waiting]
-        self._waiting.clear()
-        return keys
-
     @property
     def unfinished(self) -> int:
         return len(self._waiting) + sum(worker.call is not None for worker in self._workers)
@@ -200,7 +177,7 @@ class RayWorkers:
     def terminate_running(self) -> None:
         for worker in self._workers:
             if worker.call is not None:
-                worker.call.deaths = MAX_DEATHS  # Not to be done again.
+                self._do_not_repeat(worker.call)
                 with stopping.shielded():
                     worker.actor.terminate.remote()
 
@@ -260,7 +237,7 @@ class RayWorkers:
             self._start_worker()
         for worker in self._workers:
             if worker.open and worker.call is None:
-                worker.call = next_due(self._waiting)
+                worker.call = self._next_due()
                 if worker.call is None:
                     return
                 worker.awaits = worker.actor.do.options(num_returns="streaming").remote(worker.call)
@@ -273,7 +250,7 @@ class RayWorkers:
         actor = (
             ray.remote(RayActor)
             .options(num_cpus=options.cores, num_gpus=options.gpus, max_restarts=0, max_concurrency=4)
-            .remote(Station(self._home, 1, options.cores, *self._how))
+            .remote(Station(self._home, 1, options.cores, self._setup))
         )
         self._workers.append(_Worker(actor, actor.open.remote()))
         if self._told_at is None:
@@ -340,13 +317,6 @@ class RayWorkers:
         self._idle_deaths += 1
         if self._idle_deaths > MAX_DEATHS * (self._size or 1):
             raise MiaiError(f"launcher: Ray cannot start workers: the last one was {reason}.")
-
-    def _count_death(self, call: Call, reason: str) -> Died:
-        call.deaths += 1
-        given_up = call.deaths >= MAX_DEATHS
-        if not given_up:
-            self._waiting.append(call)
-        return Died(call.key, reason, given_up)
 
     def _kill(self, worker: _Worker) -> None:
         import ray

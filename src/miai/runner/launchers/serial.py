@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
 from miai.kinds import STRICT
 from miai.runner.launchers.launcher import Workers
+from miai.runner.pool import NO_SETUP, Setup
 from miai.tracking.location import Location
 
 
@@ -23,14 +23,7 @@ class Serial:
     def check(self, location: Location) -> None:
         """It works everywhere."""
 
-    def open(
-        self,
-        workers: int | None,
-        location: Location,
-        preload: Sequence[str] = (),
-        prepare: Callable[..., None] | None = None,
-        prepare_args: tuple = (),
-    ) -> Workers:
+    def open(self, workers: int | None, location: Location, setup: Setup = NO_SETUP) -> Workers:
         raise ValueError("the launcher serial has no workers: it does its calls in this process")
 
 

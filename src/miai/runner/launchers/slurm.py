@@ -13,8 +13,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import field as plain_field
 from pathlib import Path
@@ -29,9 +28,9 @@ from miai.runner import stopping
 from miai.runner.launchers.extras import need
 from miai.runner.launchers.slurm_job import FILES, REFUSED, UNBEGUN, event_of, work
 from miai.runner.launchers.station import Home, Station, refuse_shared_file
-from miai.runner.pool import MAX_DEATHS, Call, Died, Event, Key, Message, next_due
+from miai.runner.pool import MAX_DEATHS, NO_SETUP, Call, CallQueue, Died, Event, Key, Message, Setup
+from miai.tracking.failures import first_line
 from miai.tracking.location import Location
-from miai.tracking.store import first_line
 
 FOLDER = "slurm"
 LOOK_SECONDS = 0.25
@@ -103,15 +102,8 @@ class Slurm:
                 raise MiaiError(f"launcher=slurm: there is no {program} here; start Miai where Slurm takes jobs from.")
         refuse_shared_file(location)
 
-    def open(
-        self,
-        workers: int | None,
-        location: Location,
-        preload: Sequence[str] = (),
-        prepare: Callable[..., None] | None = None,
-        prepare_args: tuple = (),
-    ) -> SlurmWorkers:
-        return SlurmWorkers(self, workers, location, preload, prepare, prepare_args)
+    def open(self, workers: int | None, location: Location, setup: Setup = NO_SETUP) -> SlurmWorkers:
+        return SlurmWorkers(self, workers, location, setup)
 
 
 KIND = Slurm
@@ -136,27 +128,19 @@ class _Job:
     ended: float | None = None
 
 
-class SlurmWorkers:
+class SlurmWorkers(CallQueue):
     """See `Workers`. Jobs are submitted when there is something to do."""
 
     retry_wait = 30.0
     stop_grace = 8.0
 
-    def __init__(
-        self,
-        options: Slurm,
-        workers: int | None,
-        location: Location,
-        preload: Sequence[str],
-        prepare: Callable[..., None] | None,
-        prepare_args: tuple,
-    ) -> None:
+    def __init__(self, options: Slurm, workers: int | None, location: Location, setup: Setup) -> None:
+        super().__init__()
         self._options = options
         self._workers_per_job = min(options.workers_per_job, workers or options.workers_per_job)
         self._jobs_at_once = min(options.jobs_at_once, math.ceil((workers or 10**9) / self._workers_per_job))
         self._location = location
-        self._how = (preload, prepare, prepare_args)
-        self._waiting: deque[Call] = deque()
+        self._setup = setup
         self._jobs: list[_Job] = []
         self._submitted = 0
         self._asked = 0.0
@@ -173,14 +157,6 @@ class SlurmWorkers:
     def __exit__(self, *_: object) -> None:
         self.stop(grace=0.0)
 
-    def submit(self, key: Key, function: Callable[..., Any], *args: Any, after: float = 0.0) -> None:
-        self._waiting.append(Call.of(key, function, args, after))
-
-    def cancel_waiting(self) -> list[Key]:
-        keys = [call.key for call in self._waiting]
-        self._waiting.clear()
-        return keys
-
     @property
     def unfinished(self) -> int:
         return len(self._waiting) + sum(len(job.calls) for job in self._jobs)
@@ -189,7 +165,7 @@ class SlurmWorkers:
         self._stopping = True
         for job in self._jobs:
             for call in job.calls.values():
-                call.deaths = MAX_DEATHS  # Not to be done again.
+                self._do_not_repeat(call)
         cancel([job.job_id for job in self._jobs if job.calls and job.ended is None])
         self._asked = 0.0
 
@@ -233,7 +209,7 @@ class SlurmWorkers:
             share = max(self._workers_per_job, math.ceil(len(self._waiting) / free))
             calls: dict[Key, Call] = {}
             while len(calls) < min(share, self._options.runs_per_job):
-                call = next_due(self._waiting)
+                call = self._next_due()
                 if call is None:
                     break
                 calls[call.key] = call
@@ -248,7 +224,7 @@ class SlurmWorkers:
         assert self._home is not None
         folder = self._folder / str(self._submitted)
         folder.mkdir()
-        station = Station(self._home, self._workers_per_job, self._options.cores, *self._how)
+        station = Station(self._home, self._workers_per_job, self._options.cores, self._setup)
         try:
             job_id = (
                 self._executor()
@@ -374,13 +350,6 @@ class SlurmWorkers:
             else:
                 self._waiting.append(call)
         job.calls.clear()
-
-    def _count_death(self, call: Call, reason: str) -> Died:
-        call.deaths += 1
-        given_up = call.deaths >= MAX_DEATHS
-        if not given_up:
-            self._waiting.append(call)
-        return Died(call.key, reason, given_up)
 
 
 def states_of(job_ids: Sequence[str]) -> dict[str, str] | None:

@@ -10,16 +10,14 @@ import contextlib
 import os
 import sys
 import uuid
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from miai import project
 from miai.errors import MiaiError
-from miai.runner.pool import WorkerPool
+from miai.runner.pool import Setup, WorkerPool
 from miai.runner.resume import clean_up, work_folder
 from miai.tracking import Store, StoreUnreachableError, origin
 from miai.tracking.location import Location
@@ -146,15 +144,13 @@ class Station:
     Attributes:
         workers: processes of the pool.
         threads: that each may use.
-        preload, prepare, prepare_args: see `WorkerPool`.
+        setup: of each worker; what `_begin` does comes before it.
     """
 
     home: Home
     workers: int
     threads: int
-    preload: Sequence[str]
-    prepare: Callable[..., None] | None
-    prepare_args: tuple[Any, ...]
+    setup: Setup
 
     def open(self) -> WorkerPool:
         """Return a pool in which a call whose worker dies is given up: the sender counts deaths, and sends it again.
@@ -163,15 +159,15 @@ class Station:
             MiaiError: see `Home.enter`.
         """
         self.home.enter()
-        begin = (self.home.location, self.prepare, self.prepare_args)
-        return WorkerPool(self.workers, self.preload, _begin, begin, max_deaths=1, threads=self.threads)
+        setup = Setup(self.setup.preload, _begin, (self.home.location, self.setup))
+        return WorkerPool(self.workers, setup, max_deaths=1, threads=self.threads)
 
 
-def _begin(location: Location, prepare: Callable[..., None] | None, prepare_args: tuple[Any, ...]) -> None:
+def _begin(location: Location, setup: Setup) -> None:
     """What a new worker process does first: clear up after those that died on this machine, of which it may be one's
     successor. The sender looks at its own machine only."""
     clean_up(location)
     with contextlib.suppress(StoreUnreachableError):  # The runs will find out, and tell.
         Store(location).close_dead_runs()
-    if prepare is not None:
-        prepare(*prepare_args)
+    if setup.prepare is not None:
+        setup.prepare(*setup.prepare_args)
