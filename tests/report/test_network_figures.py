@@ -73,6 +73,7 @@ def test_the_gap_is_held_out_less_learnt_from(tmp_path: Path) -> None:
     assert "one +0.050" in drawing.caption
     assert "all +0.700" in drawing.caption
     assert {"learnt from", "held out"} <= set(texts(drawing.figure))
+    assert "error on held-out positions" not in " ".join(texts(drawing.figure)).replace("\n", " "), "both are drawn"
 
 
 def test_a_gap_needs_both_metrics(tmp_path: Path) -> None:

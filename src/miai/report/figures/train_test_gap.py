@@ -17,10 +17,11 @@ from miai.report.selection import Selection
 
 @dataclass(frozen=True)
 class Options:
-    """`train`, `held_out`: the two metrics. `step`: what a step of the runs is, for the label."""
+    """`train`, `held_out`: the two metrics; `label`: what both are. `step`: what a step of the runs is."""
 
     train: str = "value/mse_train"
     held_out: str = "value/mse_valid"
+    label: str = "mean of (z − v)², z = ±1"
     step: str = "positions"
 
 
@@ -55,7 +56,7 @@ def draw(selection: Selection, options: Options) -> Drawing:
         if ax.figure is not None:
             label_steps(ax, options.step)
     for row in axes:
-        row[0].set_ylabel(style.two_lines(held_out.label))
+        row[0].set_ylabel(options.label)
     looks = [style.handle(style.Style(style.INK, line, "")) for line in (style.DASHED, style.SOLID)]
     style.legend(figure, looks, ["learnt from", "held out"])
     caption = (
