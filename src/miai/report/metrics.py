@@ -101,7 +101,7 @@ KNOWN = {
         Metric("rl/gradient_norm", "norm of the gradient", 0, FROM_ZERO),
         Metric("test/win_rate", "sampled win rate (against SL)", +1, SHARE, digits=3),
         Metric("test/argmax_win_rate", "argmax win rate (against SL)", +1, SHARE, digits=3),
-        Metric("test/control_win_rate", "control: SL argmax (win rate against SL sampled)", 0, SHARE),
+        Metric("test/control_win_rate", "control: SL argmax (win rate against SL sampled)", 0, SHARE, digits=3),
         Metric("value/mse_train", f"error on training positions {SQUARES}", -1, FROM_ZERO, digits=3),
         Metric("value/mse_valid", f"error on held-out positions {SQUARES}", -1, FROM_ZERO, digits=3),
         Metric("value/gap", f"gap of the errors {SQUARES}", -1, digits=3),
