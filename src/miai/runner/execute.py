@@ -141,16 +141,21 @@ def execute(
     try:
         if not claim.take() and not regardless:
             return Outcome("busy", job.name, ready.fingerprint)
-        if not regardless and (run_id := claim.finished_since(ready.seen) or _ended_unseen(claim, store)):
-            Checkpoints(location.mlruns / CHECKPOINTS / ready.fingerprint).remove()
-            return Outcome("there", job.name, ready.fingerprint, run_id)
+        unknown: tuple[str, ...] = ()
+        if not regardless:
+            run_id = claim.finished_since(ready.seen)
+            if run_id is None:
+                run_id, unknown = _ended_unseen(claim, store)
+            if run_id is not None:
+                Checkpoints(location.mlruns / CHECKPOINTS / ready.fingerprint).remove()
+                return Outcome("there", job.name, ready.fingerprint, run_id)
         own = ready.fingerprint if claim.held else f"{ready.fingerprint}-{uuid.uuid4().hex[:8]}"
         checkpoints = Checkpoints(location.mlruns / CHECKPOINTS / own)
         if not continue_killed:
             checkpoints.remove()
         own_threads = workers or (pool.available_cores() if launcher is not None and not launcher.in_process else 1)
         spread = _spread(launcher, workers, location)
-        outcome = _execute(ready, store, claim, checkpoints, own_threads, spread, on_progress, on_start)
+        outcome = _execute(ready, store, claim, unknown, checkpoints, own_threads, spread, on_progress, on_start)
         if outcome.status == "finished":
             checkpoints.remove()
             if claim.held:
@@ -162,14 +167,23 @@ def execute(
         claim.release()
 
 
-def _ended_unseen(claim: Claim, store: Store) -> str | None:
-    """The id of a run that is finished, though whoever made it was killed before they could say so."""
-    run_id = claim.was_ending()
-    if run_id is None:
-        return None
-    with contextlib.suppress(MiaiError):  # It is not there, or the store does not answer: then it is made again.
-        return run_id if store.run(run_id).status == FINISHED else None
-    return None
+def _ended_unseen(claim: Claim, store: Store) -> tuple[str | None, tuple[str, ...]]:
+    """Look for a run that is finished, though whoever made it was killed before they could say so.
+
+    Returns:
+        its id, or `None`; and the ids of which the store, being away, cannot say whether they are finished. The run
+        is made again then, and kept; its upload asks again.
+    """
+    unknown = []
+    for run_id in claim.were_ending():
+        try:
+            if store.run(run_id).status == FINISHED:
+                return run_id, ()
+        except StoreUnreachableError:
+            unknown.append(run_id)
+        except MiaiError:  # The store has no such run: it was never created there, or somebody deleted it.
+            pass
+    return None, tuple(unknown)
 
 
 def _spread(
@@ -185,6 +199,7 @@ def _execute(
     ready: Ready,
     store: Store,
     claim: Claim,
+    unknown: tuple[str, ...],
     checkpoints: Checkpoints,
     workers: int,
     spread: Callable[[pool.Setup], Workers] | None,
@@ -210,6 +225,7 @@ def _execute(
                 {key: value for key, value in tags.items() if value},
                 work,
                 job.task.settle(job.config),
+                unless=unknown,
             )
             context = RunContext(
                 run_log,
@@ -230,7 +246,7 @@ def _execute(
             task_seconds = time.perf_counter() - task_began
             logger.info("run %s ended: %s after %.2f s", run_log.run_id, status, task_seconds)
         if status == FINISHED and claim.held:
-            claim.mark(run_log.run_id, finished=False)
+            claim.mark(run_log.run_id, finished=False, earlier=unknown)
         run_log.finish(status, reason or None, {LOG_FILE: work / LOG_FILE})
         return Outcome(
             _STATUS[status],

@@ -3,7 +3,7 @@
 A *claim* is a lock that the operating system lets go when its process dies, however it dies. Who holds it makes the
 run. The lock's file remembers the last run of this fingerprint, from just before its end is written to the store: a
 sweep that asked the store earlier learns of it there, and so does the one that goes on after whoever made it was killed
-between two steps. No clock is asked: it may be set back.
+between two steps, and the one that cannot ask because the store is away. No clock is asked: it may be set back.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ CLAIMS = "claims"
 CHECKPOINTS = "checkpoints"
 WORK = "work"
 CLAIM_DAYS = 7
-CLAIM_BYTES = 256
+CLAIM_BYTES = 512
 """Length of what a claim's file says; a run's id has 32 characters."""
+
+REMEMBERED = 8
+"""Runs whose end is not known that a claim's file has room for, beside the last."""
 
 CHECKPOINT_DAYS = 90
 
@@ -83,15 +86,20 @@ def plan(jobs: Sequence[Job], store: Store, resume: bool) -> Plan:
         except MiaiError as error:
             result.impossible[index] = str(error)
     finished: dict[str, dict[str, str]] = {}
+    asked = True
     if resume:
         # Before the store is asked: what ends in between then differs from what was seen.
         prepared = {index: _with_claim(ready, store.location) for index, ready in prepared.items()}
+        asked = not store.is_down()
         finished = {experiment: store.finished(experiment) for experiment in {job.experiment for job in jobs}}
+        asked = asked and not store.is_down()
     first: dict[tuple[str, str], int] = {}
     for index, ready in prepared.items():
         job = ready.job
         place = (job.experiment, ready.fingerprint)
         run_id = finished.get(job.experiment, {}).get(ready.fingerprint)
+        if run_id is None and not asked:  # The store is away; but this machine knows what it finished there.
+            run_id = finished_by(ready.seen)
         if run_id is not None:
             result.there[index] = (ready.fingerprint, run_id)
             _remove_checkpoints(store.location, *place)
@@ -176,6 +184,24 @@ class Inputs:
         return self._hashes[path]
 
 
+def finished_by(said: str) -> str | None:
+    """The id of the run of which a claim's file says that it is finished, or `None`."""
+    run_id, finished, _ = _words(said)
+    return run_id if finished else None
+
+
+def _words(said: str) -> tuple[str | None, bool, tuple[str, ...]]:
+    """What a claim's file says: the last run, whether it is finished, and earlier ones whose end is not known."""
+    try:
+        data = json.loads(said)
+        earlier = data.get("earlier", [])
+        if not isinstance(earlier, list):
+            return None, False, ()
+        return str(data["run_id"]), bool(data["finished"]), tuple(map(str, earlier))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None, False, ()
+
+
 class Claim:
     """The right to make the run of one fingerprint in one experiment of one store."""
 
@@ -214,27 +240,28 @@ class Claim:
 
     def finished_since(self, seen: str) -> str | None:
         """The id of a run of this fingerprint that was finished after `read` had given `seen`, or `None`."""
-        run_id, finished = self._last_run()
-        return run_id if finished and self.read() != seen else None
-
-    def was_ending(self) -> str | None:
-        """The id of a run whose end was being written when its process died, or `None`. It may be finished, or not."""
-        run_id, finished = self._last_run()
-        return None if finished else run_id
-
-    def _last_run(self) -> tuple[str | None, bool]:
         assert self._file is not None
-        try:
-            data = json.loads(self.read())
-            return str(data["run_id"]), bool(data["finished"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return None, False
+        said = self.read()
+        return finished_by(said) if said != seen else None
 
-    def mark(self, run_id: str, *, finished: bool) -> None:
-        """Remember that a run is about to be finished, or is."""
+    def were_ending(self) -> tuple[str, ...]:
+        """Ids of the runs whose end was being written when their processes died, the last first.
+
+        Each may be finished, or not.
+        """
+        assert self._file is not None
+        run_id, finished, earlier = _words(self.read())
+        return () if finished or run_id is None else (run_id, *earlier)
+
+    def mark(self, run_id: str, *, finished: bool, earlier: Sequence[str] = ()) -> None:
+        """Remember that a run is about to be finished, or is.
+
+        Args:
+            earlier: what `were_ending` said, of which it is still not known whether they are finished.
+        """
         assert self._file is not None
         # In one piece and always of one length: whoever is killed here leaves the old words or the new ones.
-        text = json.dumps({"run_id": run_id, "finished": finished})
+        text = json.dumps({"run_id": run_id, "finished": finished, "earlier": list(earlier[:REMEMBERED])})
         os.pwrite(self._file, text.encode().ljust(CLAIM_BYTES), 0)
 
     def release(self) -> None:

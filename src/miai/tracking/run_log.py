@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,7 @@ class RunLog:
         tags: Mapping[str, str],
         work: Path,
         params: Mapping[str, Any] | None = None,
+        unless: Sequence[str] = (),
     ) -> None:
         self.key = uuid.uuid4().hex
         self.run_id = self.key
@@ -74,6 +75,7 @@ class RunLog:
         self.kept: str | None = None
         self.rows: list[spool.Row] = []
         self.finals: dict[str, float] = {}
+        self._unless = list(unless)
         self._store = store
         self._started = milliseconds()
         self._staged = work / "artifacts"
@@ -88,7 +90,9 @@ class RunLog:
         self.tags = {**origin.code_tags(), **origin.process_tags(), KEY_TAG: self.key, **_legal_tags(tags)}
         if left_out:
             self.tags[LEFT_OUT_TAG] = ", ".join(left_out)[:MAX_TAG]
-        if store.is_down():
+        if self._unless:
+            self._keep(f"the store could not say whether run {self._unless[0]} is finished, which is the same")
+        elif store.is_down():
             self._keep("the store could not be reached a moment ago")
         else:
             self._send(self._create)
@@ -299,6 +303,7 @@ class RunLog:
                 tags=self.tags,
                 rows=self.rows,
                 reason=self.kept or "",
+                unless=self._unless,
             ),
         )
 

@@ -20,7 +20,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from miai.errors import MiaiError
 from miai.tracking import origin
-from miai.tracking.record import KEY_TAG, UPLOADED_TAG, RunRecord
+from miai.tracking.record import FINGERPRINT_TAG, FINISHED, KEY_TAG, UPLOADED_TAG, RunRecord
 
 if TYPE_CHECKING:
     from mlflow.tracking import MlflowClient
@@ -49,6 +49,8 @@ class KeptRun:
         run_id: its id there, if it had been created before the store failed.
         started, ended: milliseconds since 1970.
         reason: why it was kept.
+        unless: ids of runs of the same fingerprint of which it was not known whether they were finished. If one is,
+            this run is there twice, and is not uploaded.
     """
 
     key: Annotated[str, Field(pattern="^[0-9a-f]+$")]
@@ -63,6 +65,7 @@ class KeptRun:
     tags: dict[str, str]
     rows: list[Row]
     reason: str
+    unless: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -71,12 +74,14 @@ class SyncReport:
 
     Attributes:
         uploaded: run ids by key.
+        there: the keys that were not uploaded since the store has the run already, with its id.
         failed: the keys that could not be uploaded, with the reason.
         elsewhere: the keys that are meant for another store, with its address.
         waiting: how many were not tried, because the store stopped answering.
     """
 
     uploaded: dict[str, str] = field(default_factory=dict)
+    there: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     elsewhere: dict[str, str] = field(default_factory=dict)
     waiting: int = 0
@@ -203,7 +208,8 @@ def sync(store: Store, adopt: bool = False) -> SyncReport:
                 if run.uri != store.location.shown and not adopt:
                     report.elsewhere[run.key] = run.uri
                     continue
-                run_id = _upload(store, run, folder / ARTIFACTS)
+                there = _already_there(store, run)
+                run_id = there or _upload(store, run, folder / ARTIFACTS)
             except MiaiError as error:
                 report.failed[folder.name] = str(error)
                 try:
@@ -215,13 +221,28 @@ def sync(store: Store, adopt: bool = False) -> SyncReport:
             removed = folder.with_name(f"{REMOVED}{run.key}")
             folder.replace(removed)
             shutil.rmtree(removed, ignore_errors=True)
-            report.uploaded[run.key] = run_id
+            (report.there if there else report.uploaded)[run.key] = run_id
     return report
 
 
 def _check_answers(store: Store) -> None:
     """Raise a `StoreUnreachableError` unless the store answers."""
     store.ask(lambda client: client.search_experiments(max_results=1))
+
+
+def _already_there(store: Store, run: KeptRun) -> str | None:
+    """The id of the run of which, when this one was begun, nobody could say that it was finished; `None` if it is not.
+
+    Nothing of this run is in the store then: it was kept from its first moment.
+    """
+    if not run.unless or FINGERPRINT_TAG not in run.tags:
+        return None
+    experiment_id = store.prepare(run.experiment)
+    text = f"attributes.status = '{FINISHED}' and tags.`{FINGERPRINT_TAG}` = '{run.tags[FINGERPRINT_TAG]}'"
+    same = store.ask(lambda client: client.search_runs([experiment_id], text))
+    # One that was itself kept has another id since its upload, and the old one as its key.
+    found = [r for r in same if r.info.run_id in run.unless or r.data.tags.get(KEY_TAG) in run.unless]
+    return str(found[0].info.run_id) if found else None
 
 
 def _upload(store: Store, run: KeptRun, artifacts: Path) -> str:

@@ -390,6 +390,7 @@ class Store:
         tags: Mapping[str, str],
         work: Path,
         params: Mapping[str, Any] | None = None,
+        unless: Sequence[str] = (),
     ) -> RunLog:
         """Start a run. It always starts: where the store does not answer, the run is kept on disk.
 
@@ -401,8 +402,10 @@ class Store:
             tags: the caller's; host, process, commit and versions are added.
             work: an existing folder of the run's own, for files on their way to the store.
             params: nested, in place of `config` as parameters.
+            unless: ids of runs of the same fingerprint that may be finished, which the store could not say. With
+                any, the run is kept on disk, and not uploaded if one of them is.
         """
-        return RunLog(self, experiment, name, config, tags, work, params)
+        return RunLog(self, experiment, name, config, tags, work, params, unless)
 
     # ---- inside ----
 

@@ -21,6 +21,8 @@ def run(arguments: list[str]) -> int:
     out = console()
     for key, reason in report.failed.items():
         say(out, f"not uploaded: {key}: {reason}")
+    for key, run_id in report.there.items():
+        say(out, f"not needed: {key} was made while nobody could say that run {run_id} is finished, which is the same")
     for key, uri in report.elsewhere.items():
         say(out, f"left alone: {key} is meant for {uri}; name it with tracking.uri= to upload it there")
     if report.waiting:
