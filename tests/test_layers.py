@@ -59,7 +59,7 @@ def files() -> list[Path]:
 def part_of(file: Path) -> str:
     """The package or module of `miai` that a file belongs to; "" for the package's own `__init__`."""
     first = file.relative_to(SOURCE).parts[0]
-    return "" if first in ("__init__.py", "__main__.py") else first.removesuffix(".py")
+    return {"__init__.py": "", "__main__.py": "cli"}.get(first, first.removesuffix(".py"))
 
 
 def imports(file: Path) -> Iterator[tuple[str, bool]]:

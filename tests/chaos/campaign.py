@@ -26,7 +26,8 @@ INPUTS = 10_000
 """Damaged inputs of each kind."""
 AT_ONCE = 2
 """Kinds of input that are fuzzed side by side."""
-RUNS, KILLS = 200, 50
+RUNS, KILLS, GAMES = 200, 52, 5_000_000
+"""Now and then the last kill finds nobody left."""
 
 
 class SkippedError(Exception):
@@ -59,13 +60,15 @@ class Fault:
 
 
 def kill_sweep(chance: Chance) -> str:
-    return kills.sweep_under_kills(RUNS, KILLS, chance.seed, chance.folder, chance.deadline)
+    return kills.sweep_under_kills(RUNS, KILLS, chance.seed, chance.folder, chance.deadline, games=GAMES)
 
 
 def kill_services(chance: Chance) -> str:
     """The same on a real server with PostgreSQL behind it, both of which are killed too."""
     with _services(chance.folder) as (address, services):
-        return kills.sweep_under_kills(RUNS, KILLS, chance.seed, chance.folder, chance.deadline, address, services)
+        return kills.sweep_under_kills(
+            RUNS, KILLS, chance.seed, chance.folder, chance.deadline, address, services, GAMES
+        )
 
 
 def kill_sync(chance: Chance) -> str:

@@ -41,12 +41,14 @@ def sweep_under_kills(
     deadline: float = float("inf"),
     uri: str | None = None,
     services: Mapping[str, Service] | None = None,
+    games: int = 20_000,
 ) -> str:
     """Make a sweep of `runs` runs while something is killed `kills` times, spread over it; then the same command again.
 
     Args:
         uri: of the store; `None` is SQLite.
         services: killed too, by their names.
+        games: of a run, so that the runs last long enough to be hit.
 
     Returns:
         what was done, in a few words.
@@ -57,15 +59,16 @@ def sweep_under_kills(
     """
     rng = Random(f"kills {seed}")
     undisturbed = Project(folder / "undisturbed")
-    reference = undisturbed.start(*sweep(runs))
+    command = sweep(runs, games)
+    reference = undisturbed.start(*command)
     project = Project(folder / "disturbed", uri)
     victims = [kind for kind, _ in zip(itertools.cycle((*(services or {}), *VICTIMS)), range(kills), strict=False)]
     rng.shuffle(victims)
-    program = project.start(*sweep(runs))
+    program = project.start(*command)
     done: dict[str, int] = {}
     try:
         for number, victim in enumerate(victims):
-            program = _wait(project, program, runs * number // kills, runs, rng)
+            program = _wait(project, program, command, runs * number // kills, runs, rng)
             if time.monotonic() > deadline:
                 break
             if services and victim in services:
@@ -74,16 +77,20 @@ def sweep_under_kills(
             else:
                 while not _kill(victim, project, program, rng):
                     time.sleep(0.01)
-                    if program.poll() is not None or time.monotonic() > deadline:
+                    ended = program.poll()
+                    if ended == 0 or time.monotonic() > deadline:
                         break
+                    if ended is not None:
+                        program.communicate()
+                        program = project.start(*command)
                 else:
                     done[victim] = done.get(victim, 0) + 1
             if program.poll() is not None:
                 program.communicate()
-                program = project.start(*sweep(runs))
+                program = project.start(*command)
         out, err = program.communicate()
         assert "Traceback" not in out + err, out + err
-        said, again = project.run(*sweep(runs)), ""
+        said, again = project.run(*command), ""
         if project.location.mlruns.joinpath("unsynced").is_dir():  # Of a store that was killed meanwhile.
             again = project.run("sync").out.strip()
         assert said.code == 0, said.all
@@ -102,13 +109,20 @@ def sweep_under_kills(
 
 
 def _wait(
-    project: Project, program: subprocess.Popen[str], finished: int, runs: int, rng: Random
+    project: Project, program: subprocess.Popen[str], command: list[str], finished: int, runs: int, rng: Random
 ) -> subprocess.Popen[str]:
-    """Wait until so many runs are finished, and a moment more. A sweep that ends without them is begun again."""
+    """Wait until so many runs are finished, and a moment more. A sweep that ends without them is begun again.
+
+    One that says it is complete is believed: the claim of a run that was killed just before its last word never says
+    that it is finished, though the store does.
+    """
     while project.num_finished() < min(finished, runs - 1):
-        if program.poll() is not None:
+        ended = program.poll()
+        if ended is not None:
             program.communicate()
-            program = project.start(*sweep(runs))
+            program = project.start(*command)
+        if ended == 0:
+            break
         time.sleep(0.02)
     time.sleep(rng.expovariate(4.0))
     return program
@@ -122,19 +136,24 @@ def _kill(victim: str, project: Project, program: subprocess.Popen[str], rng: Ra
     if victim == EVERYTHING:
         kill_all(program)
         return True
-    children = _children(program.pid)
     if victim == FORK_SERVER:
         # Workers are forked from it, so their command lines are the same: it is the one that they come from.
-        found = [
-            pid for pid, (parent, command) in children.items() if parent == program.pid and "forkserver" in command
-        ]
-    else:  # A worker is named by the work folder of its run.
+        children = _children(program.pid).items()
+        found = [pid for pid, (parent, command) in children if parent == program.pid and "forkserver" in command]
+    else:  # A worker is named by the work folder of its run. It outlives the fork server that it came from.
         names = [path.name for path in (project.location.mlruns / "work").glob("*.*.*")]
-        found = [pid for name in sorted(names) if (pid := int(name.rsplit(".", 2)[1])) in children]
+        found = [pid for name in sorted(names) if _is_worker(pid := int(name.rsplit(".", 2)[1]))]
     if not found:
         return False
     os.kill(rng.choice(found), signal.SIGKILL)
     return True
+
+
+def _is_worker(pid: int) -> bool:
+    """Whether a process lives, and is one of Python's that were forked to work."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return "forkserver" in " ".join(psutil.Process(pid).cmdline())
+    return False
 
 
 def _children(pid: int) -> dict[int, tuple[int, str]]:

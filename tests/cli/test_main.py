@@ -29,6 +29,14 @@ def test_version(miai):
     assert miai("--version").out == f"miai {package.__version__}\n"
 
 
+def test_the_package_is_the_command_too():
+    done = subprocess.run([sys.executable, "-m", "miai", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"miai {package.__version__}\n"
+    done = subprocess.run([sys.executable, "-m", "miai", "trian"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "train" in done.stderr
+
+
 @pytest.mark.parametrize("name", command_names())
 def test_every_command_has_a_page_that_fits(miai, home, name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
