@@ -105,8 +105,7 @@ class Selection:
     def _name(self, parameter: str, value: object) -> str:
         """A value that speaks for itself, or with its parameter's name where it is a number."""
         text = self.value(parameter, value)
-        alone = isinstance(value, str) or parameter == self.section.compare[0]
-        return text if alone else f"{self.parameter(parameter)} {text}"
+        return text if isinstance(value, str) else f"{self.parameter(parameter)} {text}"
 
     def metric(self, name: str) -> Metric:
         return metrics.describe(name, self.labels)
