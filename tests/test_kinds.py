@@ -64,6 +64,20 @@ def test_what_is_wrong_is_said_in_one_line(fruits, mapping, message):
     assert str(caught.value) == message
 
 
+def test_a_complaint_that_repeats_half_a_sign_is_one_line_too():
+    @dataclass(config=STRICT)
+    class Colour:
+        name: str
+
+        def __post_init__(self) -> None:
+            raise ValueError(f"there is no colour {self.name}")
+
+    with pytest.raises(MiaiError, match=r"^colour: .*there is no colour p"):
+        validate(Colour, {"name": "p"}, "colour")
+    with pytest.raises(MiaiError, match=r"^colour: a text holds signs that are no Unicode\.$"):
+        validate(Colour, {"name": "p\ud800"}, "colour")
+
+
 def test_the_place_can_be_another(fruits):
     with pytest.raises(MiaiError, match=r"^basket\.fruit\.size: "):
         fruits.build({"name": "pear", "size": None}, "basket.fruit")

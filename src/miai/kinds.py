@@ -36,6 +36,8 @@ def validate(cls: type[T], mapping: Mapping[str, Any], where: str) -> T:
         return cls(**mapping)
     except ValidationError as error:
         raise MiaiError(one_line(error, where)) from None
+    except UnicodeEncodeError:  # pydantic cannot write a complaint that repeats half of a surrogate pair.
+        raise MiaiError(f"{where or cls.__name__}: a text holds signs that are no Unicode.") from None
 
 
 def one_line(error: ValidationError, where: str) -> str:

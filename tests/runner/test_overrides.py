@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miai.errors import MiaiError
-from miai.runner.overrides import check_multirun, spell, spell_value, split_sweeps, unreadable
+from miai.runner.overrides import MOST_SHOWN, check_multirun, spell, spell_value, split_sweeps, unreadable
 
 NUMBERS = st.integers() | st.floats(allow_nan=False)
 TEXTS = st.text(st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="$"))
@@ -90,6 +90,11 @@ def test_what_cannot_be_read_is_named(override, complaint):
 
 def test_unreadable_gives_one_line():
     assert "\n" not in str(unreadable("a=b\nc"))
+
+
+def test_a_complaint_is_no_longer_than_a_line_may_be():
+    for text in ("a=" + "[" * 5_000, "[" * 5_000 + "=a", "a" * 5_000):
+        assert len(str(unreadable(text))) < 2 * MOST_SHOWN + 100
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ def test_plain_values_come_as_they_are(file):
         ("a: !!binary aGk=", "a value is a bytes"),
         ("a: !!set {b}", "a value is a set"),
         ("a: .nan", "a value is NaN"),
+        ('a: "\\ud800"', r"'\ud800' is no text"),
         ("1: 2", "a key is 1; texts are allowed"),
         ("game: {name: tictactoe, more: [{_target_: os.mkdir, path: MARK}]}", "it names a _target_"),
         ("- a", "it holds no keys with values"),

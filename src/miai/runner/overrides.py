@@ -13,6 +13,9 @@ from miai.errors import MiaiError
 MOST_RUNS = 1_000_000
 """Of a sweep. More are a slip of the hand, and would fill the memory before anything is run."""
 
+MOST_SHOWN = 200
+"""Signs of what cannot be read that its complaint repeats."""
+
 _PLAIN_TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_./:+\-]*")
 _WORDS_WITH_A_MEANING = frozenset({"true", "false", "null", "inf", "nan"})
 _BAD_KEY = re.compile(r"[=,'\"\s(){}\[\]]")
@@ -123,6 +126,10 @@ def bare(key: str) -> str:
 def unreadable(text: str) -> MiaiError:
     """Say that an override cannot be read, and why, where that can be guessed."""
     key, equals, value = text.partition("=")
+    if len(text) > MOST_SHOWN:
+        key, value, text = (
+            shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…" for shown in (key, value, text)
+        )
     if not equals:
         return MiaiError(f"{text!r} is not an override; write key=value, such as alpha=0.1.")
     if not key or _BAD_KEY.search(key):

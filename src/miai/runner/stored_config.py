@@ -4,6 +4,7 @@ and nothing in it is instantiated, interpolated, or looked up in the environment
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from miai.errors import MiaiError
 MAX_BYTES = 1024 * 1024
 """Configurations have a few kilobytes."""
 MAX_DEPTH = 32
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a sign of UTF-16, which YAML lets one write, and no file can hold."""
 TARGET = "_target_"
 """The key by which Hydra would be told what to call. No configuration of a run has a use for it."""
 
@@ -70,6 +73,8 @@ def _check(value: Any, depth: int) -> None:
     elif isinstance(value, list):
         for item in value:
             _check(item, depth + 1)
+    elif isinstance(value, str) and _SURROGATE.search(value):
+        raise _BadConfigError(f"{value!r} is no text")
     elif isinstance(value, float) and math.isnan(value):
         raise _BadConfigError("a value is NaN")
     elif value is not None and not isinstance(value, (bool, int, float, str)):
