@@ -12,6 +12,11 @@ _COMMANDING = re.compile(
 )
 
 
+def shorten(text: str, length: int = 40) -> str:
+    """Return a text as it is, or, if it has more than `length` characters, as many of them and `…`."""
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
 def visible(text: str) -> str:
     """Return a text with `�` for every character that could command a terminal, or hide what the text says."""
     return _COMMANDING.sub(REPLACEMENT, text)

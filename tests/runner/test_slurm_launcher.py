@@ -149,8 +149,8 @@ def test_stopping_cancels_the_jobs(queue: Queue, location: Location) -> None:
         assert workers.cancel_waiting() == [2]
         workers.terminate_running()
         events = all_events(workers)
-    deaths = {event.key: event.given_up for event in events if isinstance(event, Died)}
-    assert deaths == {0: True, 1: True}, "both jobs end, in whichever order Slurm ends them"
+    # Once each, in whichever order Slurm ends them.
+    assert sorted((event.key, event.given_up) for event in events if isinstance(event, Died)) == [(0, True), (1, True)]
     for process in queue.jobs.values():
         process.join(30)
         assert not process.is_alive()

@@ -16,7 +16,8 @@ from miai.games.go import GoGame
 from miai.games.go.coordinates import MAX_SIZE, MIN_SIZE, from_gtp, to_gtp
 from miai.games.go.game import check_komi
 from miai.games.go.handicap import fixed_handicap, free_handicap
-from miai.gtp.protocol import GtpError, shorten, syntax_error
+from miai.gtp.protocol import GtpError, syntax_error
+from miai.plain_text import shorten
 from miai.records import parse_sgf, start_record
 from miai.records.sgf import MAX_FILE_BYTES
 

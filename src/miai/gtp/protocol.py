@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from miai.games.game import FIRST, SECOND
+from miai.plain_text import shorten
 
 PROTOCOL_VERSION = 2
 MAX_INT = 2**31 - 1
@@ -119,7 +120,3 @@ def colour(text: str) -> int:
 
 def colour_name(value: int) -> str:
     return "B" if value == BLACK else "W"
-
-
-def shorten(text: str, length: int = 40) -> str:
-    return text if len(text) <= length else f"{text[:length]}…"

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from miai.errors import MiaiError
+from miai.plain_text import shorten
 
 MOST_RUNS = 1_000_000
 """Of a sweep. More are a slip of the hand, and would fill the memory before anything is run."""
@@ -126,10 +127,7 @@ def bare(key: str) -> str:
 def unreadable(text: str) -> MiaiError:
     """Say that an override cannot be read, and why, where that can be guessed."""
     key, equals, value = text.partition("=")
-    if len(text) > MOST_SHOWN:
-        key, value, text = (
-            shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…" for shown in (key, value, text)
-        )
+    key, value, text = (shorten(part, MOST_SHOWN) for part in (key, value, text))
     if not equals:
         return MiaiError(f"{text!r} is not an override; write key=value, such as alpha=0.1.")
     if not key or _BAD_KEY.search(key):
