@@ -77,17 +77,12 @@ def sweep_under_kills(
             else:
                 while not _kill(victim, project, program, rng):
                     time.sleep(0.01)
-                    ended = program.poll()
-                    if ended == 0 or time.monotonic() > deadline:
+                    if program.poll() == 0 or time.monotonic() > deadline:
                         break
-                    if ended is not None:
-                        program.communicate()
-                        program = project.start(*command)
+                    program = _under_way(project, program, command)
                 else:
                     done[victim] = done.get(victim, 0) + 1
-            if program.poll() is not None:
-                program.communicate()
-                program = project.start(*command)
+            program = _under_way(project, program, command)
         out, err = program.communicate()
         assert "Traceback" not in out + err, out + err
         said, again = project.run(*command), ""
@@ -117,15 +112,21 @@ def _wait(
     that it is finished, though the store does.
     """
     while project.num_finished() < min(finished, runs - 1):
-        ended = program.poll()
-        if ended is not None:
-            program.communicate()
-            program = project.start(*command)
-        if ended == 0:
+        complete = program.poll() == 0
+        program = _under_way(project, program, command)
+        if complete:
             break
         time.sleep(0.02)
     time.sleep(rng.expovariate(4.0))
     return program
+
+
+def _under_way(project: Project, program: subprocess.Popen[str], command: list[str]) -> subprocess.Popen[str]:
+    """The program, or the same begun again if it has ended."""
+    if program.poll() is None:
+        return program
+    program.communicate()
+    return project.start(*command)
 
 
 def _kill(victim: str, project: Project, program: subprocess.Popen[str], rng: Random) -> bool:
