@@ -67,6 +67,14 @@ def test_overview_speaks_of_unbeatable_runs_only_where_there_is_an_exploitabilit
     assert "Unbeatable" not in summaries.overview(values).note
 
 
+def test_a_number_that_is_compared_has_its_name_in_legends_and_stands_alone_under_it():
+    values = select(study({"alpha": (0.1, 0.3)}, num_seeds=2, num_checkpoints=3), compare="alpha")
+    assert [group.label for group in values.groups] == ["step size α 0.1", "step size α 0.3"]
+    table = summaries.overview(values)
+    assert table.columns[0] == "step size α"
+    assert [row[0] for row in table.rows] == ["0.1", "0.3"]
+
+
 def test_differences_are_corrected_over_all_rows_of_a_metric(selection):
     frame = summaries.differences(selection).frame
     own = frame[frame["metric"] == "eval/optimality_gap"]

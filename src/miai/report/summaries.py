@@ -225,7 +225,8 @@ def _place_columns(selection: Selection, with_group: bool = True) -> list[str]:
 def _place(selection: Selection, group: Group | None, facet: Facet, sweep: Any) -> list[str]:
     section = selection.section
     place = [selection.value(section.facet, facet.value)] if section.facet and len(selection.facets) > 1 else []
-    place += [group.label] if group else []
+    if group:  # Under the one compared parameter's name, its number stands alone.
+        place += [selection.value(section.compare[0], group.key[0]) if len(section.compare) == 1 else group.label]
     return [*place, selection.value(section.sweep, sweep)] if section.sweep else place
 
 
