@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +102,25 @@ def test_the_fastest_runtime_is_taken_and_openvino_needs_no_torch(monkeypatch: p
 
     monkeypatch.setattr(evaluator, "_is_installed", lambda library: library != "torch")
     assert make_evaluator(random_network()).runtime == "openvino"
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_signal_after_evaluators_are_gone_does_no_harm(tmp_path: Path, runtime: str) -> None:
+    """In a process of its own, which a wrong stack for signals would end."""
+    path = tmp_path / "n"
+    network = random_network()
+    save_network(path, network.spec, network.weights, {})
+    program = f"""
+import os, signal
+from miai.networks.evaluator import load_evaluator
+evaluators = [load_evaluator({str(path)!r}, {runtime!r}, "cpu") for _ in range(2)]
+del evaluators[0]
+evaluators.clear()
+signal.signal(signal.SIGTERM, lambda *_: print("heard"))
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "heard\n"), done.stderr
 
 
 def test_choices_that_there_are_not_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

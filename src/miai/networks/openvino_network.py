@@ -6,6 +6,7 @@ convolutions, sums and rectifiers.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ class OpenvinoEvaluator:
 
     def __init__(self, network: Network, threads: int = 1, precision: str = "float32") -> None:
         self.spec = network.spec
-        core = ov.Core()
+        core = _core()
         self.precision = _find_precision(core) if precision == "auto" else precision
         settings = {
             "INFERENCE_PRECISION_HINT": _PRECISIONS[self.precision],
@@ -43,6 +44,17 @@ class OpenvinoEvaluator:
         self._request.infer({INPUT: np.ascontiguousarray(planes)}, share_inputs=True)
         found = self._request.get_output_tensor(0).data
         return np.array(found, np.float32)  # a copy: the next call writes to the same place
+
+
+@functools.cache
+def _core() -> ov.Core:
+    """Return the process's one core, which is never released.
+
+    OpenVINO gives the thread a stack of its own for signals, and with its release brings back the one before. Of two
+    cores that are not released in the opposite order of their making, that is one that is gone: the next Ctrl-C ends in
+    a crash.
+    """
+    return ov.Core()
 
 
 _PRECISIONS = {"float32": "f32", "bfloat16": "bf16"}
