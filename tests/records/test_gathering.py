@@ -163,7 +163,7 @@ def test_progress_counts_files(folder: Path) -> None:
 
 
 def test_a_set_without_games_is_refused_with_the_reasons(folder: Path) -> None:
-    message = "no game is left for the data set; left out: 10 board_size, 1 damaged"
+    message = "no game is left for the data set; left out: 10 board_size (4, 5 where 19 is asked for), 1 damaged"
     with pytest.raises(MiaiError, match=re.escape(message)):
         gather(folder, size=19)
 

@@ -177,8 +177,11 @@ class Gatherer:
         return Gathered(replace(chosen, split=split), self._left_out)
 
     def _why(self) -> str:
-        counts = Counter(left.reason.value for left in self._left_out)
-        return ", ".join(f"{count:,} {reason}" for reason, count in counts.most_common()) or "nothing, there was none"
+        counts = Counter(left.reason for left in self._left_out)
+        sizes = sorted({left.detail for left in self._left_out if left.reason is Reason.BOARD_SIZE}, key=int)
+        remarks = {Reason.BOARD_SIZE: f" ({', '.join(sizes)} where {self.size} is asked for)"}
+        named = (f"{count:,} {reason.value}{remarks.get(reason, '')}" for reason, count in counts.most_common())
+        return ", ".join(named) or "nothing, there was none"
 
 
 def gather_place(
