@@ -23,6 +23,7 @@ from miai.alphago.reinforce import (  # noqa: E402
     ReinforceSettings,
     leave_one_out,
     returns_of,
+    sharpened,
 )
 from miai.alphago.self_play import PlayedGames, game_streams, play_games, seat_turns  # noqa: E402
 from miai.networks.torch_network import build  # noqa: E402
@@ -33,6 +34,7 @@ DEFAULTS = {
     "sl": "network",
     "learn_from": "self_play",
     "data": None,
+    "start_temperature": 1.0,
     "baseline": "none",
     "value": None,
     "komi": 0.5,
@@ -41,6 +43,7 @@ DEFAULTS = {
     "learning_rate": 0.01,
     "pool_every": 2,
     "block_updates": 2,
+    "keep_by": "sampled",
     "match_games": 4,
     "test_games": 4,
     "opening_moves": 2,
@@ -176,6 +179,36 @@ def test_on_a_small_board_the_policy_learns_to_win(tmp_path):
     assert row["rl/win_rate"] > 0.6
     assert training.best_update == 25
     assert row["rl/best_win_rate"] == row["rl/win_rate"] == training.best_win_rate
+
+
+def test_a_sharpened_start_is_the_same_policy_at_a_lower_temperature(tmp_path):
+    sl = tiny_file(tmp_path, size=3)
+    training = Reinforcement(settings(start_temperature=0.5, learning_rate=1e-9), {"sl": sl})
+    planes = some_decisions().planes
+    before = training.player(training.sl.weights).evaluate(planes)
+    assert training.player(training.weights()).evaluate(planes) == pytest.approx(2 * before, rel=1e-5)
+    assert np.abs(before).max() > 0.1
+    assert set(sharpened(training.sl.weights, 0.5)) == set(training.sl.weights)
+    row = training.block()
+    assert row["rl/argmax_win_rate"] == 0.5, "by the most probable moves nothing has changed yet"
+
+
+@pytest.mark.parametrize("keep_by", ["sampled", "argmax"])
+def test_the_match_that_chooses_is_the_one_that_is_named(tmp_path, monkeypatch, keep_by):
+    """Sampled, the second version is the best; by the most probable move, the first."""
+    from miai.alphago.self_play import Results
+
+    training = Reinforcement(settings(keep_by=keep_by), {"sl": tiny_file(tmp_path, size=2)})
+    results = iter([(5, 9), (6, 8)])
+
+    def measure(weights, games, role):
+        return tuple(Results(wins, 0, 10 - wins, 10, 5.0) for wins in next(results))
+
+    monkeypatch.setattr(training, "measure", measure)
+    rows = [training.block(), training.block()]
+    expected = {"sampled": (4, 0.6), "argmax": (2, 0.9)}[keep_by]
+    assert (training.best_update, training.best_win_rate) == expected
+    assert rows[-1]["rl/best_win_rate"] == expected[1]
 
 
 def test_resumed_is_the_same_as_uninterrupted(tmp_path):

@@ -5,6 +5,9 @@ earlier version, drawn from a pool that begins with the SL policy; then one step
 (`alphago.policy_gradient`). After a block of updates the policy meets the SL policy, and the version with the most wins
 so far is the one that is kept.
 
+A policy that plays as its probabilities say gains a good part of what there is to gain by making its likely moves
+likelier still. To learn which moves are better, it can start out sharpened (`start_temperature` below 1).
+
 The control of the paper's text is `learn_from=expert`: the moves of experts' games, reinforced by the results of those
 games. There are only so many, so that the network learns them by heart.
 """
@@ -63,6 +66,7 @@ class ReinforceSettings:
     sl: str | None
     learn_from: Literal["self_play", "expert"]
     data: str | None
+    start_temperature: Annotated[float, Field(ge=0.01, le=100)]
     baseline: Literal["none", "mean", "value"]
     value: str | None
     komi: float
@@ -71,6 +75,7 @@ class ReinforceSettings:
     learning_rate: Annotated[float, Field(gt=0)]
     pool_every: Annotated[int, Field(ge=1)]
     block_updates: Annotated[int, Field(ge=1)]
+    keep_by: Literal["sampled", "argmax"]
     match_games: Annotated[int, Field(ge=2)]
     test_games: Annotated[int, Field(ge=2)]
     opening_moves: Annotated[int, Field(ge=0)]
@@ -120,7 +125,7 @@ class Reinforcement:
     Attributes:
         updates: how many were made.
         games: how many were played in them.
-        best_win_rate: of the version that is kept, in its match against the SL policy.
+        best_win_rate: of the version that is kept, in that match against the SL policy which chooses (`keep_by`).
         best_update: after how many updates it was.
 
     Raises:
@@ -144,10 +149,11 @@ class Reinforcement:
         self._expert = ExpertGames(files["data"], self.size, settings.seed) if settings.learn_from == "expert" else None
         device = find_device(settings.device)
         self._where = Where(device, find_precision(settings.precision, device))
-        self._module = place(build(self.sl.spec, self.sl.weights), device)
+        start = sharpened(self.sl.weights, settings.start_temperature)
+        self._module = place(build(self.sl.spec, start), device)
         self._optimiser = torch.optim.SGD(self._module.parameters(), settings.learning_rate)
         self._row: dict[str, list[float]] = {}
-        self.pool: list[Weights] = [self.sl.weights]
+        self.pool: list[Weights] = [start]
         self.updates = 0
         self.best: Weights = self.sl.weights
         self.best_update = 0
@@ -268,8 +274,9 @@ class Reinforcement:
         row |= {"rl/positions_per_s": positions / seconds, "rl/pool_size": len(self.pool)}
         weights = self.weights()
         sampled, greedy = self.measure(weights, self.settings.match_games, f"after {self.updates} updates")
-        if sampled.win_rate > self.best_win_rate:
-            self.best, self.best_update, self.best_win_rate = weights, self.updates, sampled.win_rate
+        chosen_by = sampled if self.settings.keep_by == "sampled" else greedy
+        if chosen_by.win_rate > self.best_win_rate:
+            self.best, self.best_update, self.best_win_rate = weights, self.updates, chosen_by.win_rate
         row |= {
             "rl/win_rate": sampled.win_rate,
             "rl/argmax_win_rate": greedy.win_rate,
@@ -337,6 +344,12 @@ class Reinforcement:
         self.updates = int(state["updates"])
         self.best_update = int(state["best_update"])
         self.best_win_rate = float(state["best_win_rate"])
+
+
+def sharpened(weights: Weights, temperature: float) -> Weights:
+    """Return the weights of a policy network whose logits are those of another, divided by a temperature."""
+    factor = np.float32(1.0 / temperature)
+    return {name: array * factor if name.startswith("policy.") else array for name, array in weights.items()}
 
 
 def returns_of(played: PlayedGames, one_is_black: np.ndarray) -> np.ndarray:
