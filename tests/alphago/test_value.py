@@ -16,7 +16,7 @@ from miai.alphago.value_data import ValueData  # noqa: E402
 from miai.alphago.value_examples import ValueExamples, load_expert_games, load_value_data  # noqa: E402
 from miai.alphago.value_settings import ValueTask  # noqa: E402
 from miai.errors import MiaiError  # noqa: E402
-from miai.networks.evaluator import make_evaluator  # noqa: E402
+from miai.networks.evaluator import Inference, make_evaluator  # noqa: E402
 from miai.networks.weights import Network  # noqa: E402
 from miai.records import GameRecord  # noqa: E402
 from miai.records.game_set import GameSet  # noqa: E402
@@ -163,7 +163,7 @@ def test_a_policys_trunk_sees_what_it_saw(data):
 
 def test_predictions_are_those_of_the_network_position_by_position(data):
     network = tiny("value", size=3, planes=49)
-    evaluate = make_evaluator(network, "torch", "cpu")
+    evaluate = make_evaluator(network, Inference("torch", "cpu"))
     some = examples(data, every=True)["train"].take(slice(0, 9))
     together = predict(evaluate, some, network.spec)
     for row in range(9):

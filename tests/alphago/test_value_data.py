@@ -9,6 +9,7 @@ from miai.alphago.self_play import Policy
 from miai.alphago.value_data import DrawnGames, Unit, ValueData, fitting_last, make_unit, play_positions
 from miai.errors import MiaiError
 from miai.games.go import GoGame
+from miai.networks.evaluator import Inference
 from miai.tensor_file import load_tensors, save_tensors
 
 from .networks import likes, tiny_file, uniform
@@ -75,7 +76,7 @@ def test_a_range_that_no_game_reaches_is_refused():
 
 
 def unit(path: object, count: int = 6, number: int = 0) -> Unit:
-    return Unit(str(path), str(path), "auto", "auto", 1.0, count, 3, 0.5, 1, 6, 0, number)
+    return Unit(str(path), str(path), Inference(precision="auto"), 1.0, count, 3, 0.5, 1, 6, 0, number)
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ from miai.alphago.self_play import (
 from miai.errors import MiaiError
 from miai.games.go.game import check_komi
 from miai.kinds import STRICT, validate
-from miai.networks.evaluator import Evaluator, load_evaluator, make_evaluator
+from miai.networks.evaluator import Evaluator, Inference, load_evaluator, make_evaluator
 from miai.networks.features import VALUE_PLANES
 from miai.networks.weights import Network, Weights, check_board_size, check_head, load_network
 from miai.rng import generator
@@ -140,6 +140,7 @@ class Reinforcement:
 
         self.settings = settings
         self._threads = workers if settings.threads is None else settings.threads
+        self._inference = Inference(settings.runtime, settings.device, settings.precision, self._threads)
         self.sl = load_network(files["sl"])
         check_head(files["sl"], self.sl.spec, "policy")
         self.size = self.sl.spec.board_size
@@ -160,8 +161,7 @@ class Reinforcement:
         self.best_win_rate = 0.0
 
     def _load_value(self, path: Path) -> Evaluator:
-        s = self.settings
-        evaluator = load_evaluator(path, s.runtime, s.device, self._threads, s.precision)
+        evaluator = load_evaluator(path, self._inference)
         check_head(path, evaluator.spec, "value")
         check_board_size(path, evaluator.spec, self.size)
         return evaluator
@@ -182,9 +182,8 @@ class Reinforcement:
 
     def player(self, weights: Weights, temperature: float = 1.0) -> Policy:
         """Return a version of the policy as a player."""
-        s = self.settings
         network = Network(self.sl.spec, weights, {})
-        evaluator = make_evaluator(network, s.runtime, s.device, self._threads, s.precision)
+        evaluator = make_evaluator(network, self._inference)
         return Policy(evaluator, self.sl.spec.planes, temperature)
 
     # ---- an update ----

@@ -22,7 +22,7 @@ from miai.alphago.prefetch import prefetched
 from miai.alphago.supervised_settings import SupervisedTask
 from miai.alphago.training import Learner, policy_loss, with_prefix
 from miai.errors import MiaiError
-from miai.networks.evaluator import make_evaluator
+from miai.networks.evaluator import Inference, make_evaluator
 from miai.networks.torch_network import find_device
 from miai.networks.weights import Network, Weights, check_head, initial_weights
 from miai.records.game_set import GameSet
@@ -176,7 +176,7 @@ class SupervisedTraining:
     def test(self, on_positions: Callable[[int], None] = lambda done: None) -> Row:
         """Measure the best weights on the test split: from the board as it is, and averaged over the symmetries."""
         network = Network(self.spec, self.best, {})
-        evaluator = make_evaluator(network, "auto", self.settings.device, self._threads)
+        evaluator = make_evaluator(network, Inference(device=self.settings.device, threads=self._threads))
         single, averaged = predict_both(evaluator, self.test_set, self.spec.planes, on_positions=on_positions)
         found = {**single.metrics("test"), **averaged.metrics("test/averaged")}
         collection = self.game_set.collection[self.test_set.game]

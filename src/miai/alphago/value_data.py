@@ -24,7 +24,7 @@ from miai.alphago.game_batch import game_limit
 from miai.alphago.self_play import UNIFORM, Policy, game_streams, play_games
 from miai.errors import MiaiError
 from miai.games.go.coordinates import MAX_SIZE, MIN_SIZE
-from miai.networks.evaluator import load_evaluator
+from miai.networks.evaluator import Inference, load_evaluator
 from miai.records.game_set import SCORE, TEST, TRAIN, VALID, GameSet
 from miai.rng import generator
 from miai.tensor_file import load_tensors, save_tensors
@@ -108,8 +108,7 @@ class Unit(NamedTuple):
 
     sl: str
     rl: str
-    runtime: str
-    precision: str
+    inference: Inference
     temperature: float
     num_games: int
     size: int
@@ -122,7 +121,7 @@ class Unit(NamedTuple):
 
 def make_unit(unit: Unit) -> dict[str, Any]:
     """Play a unit's games; return them as JSON can hold them (`DrawnGames`, moves of all games as one string)."""
-    policies = [_policy(path, unit.runtime, unit.precision, unit.temperature) for path in (unit.sl, unit.rl)]
+    policies = [_policy(path, unit.inference, unit.temperature) for path in (unit.sl, unit.rl)]
     role = f"unit {unit.number}"
     drawn = play_positions(policies, unit.num_games, unit.size, unit.komi, unit.first, unit.last, unit.seed, role)
     moves = np.concatenate([np.array(game, "<i2") for game in drawn.moves])
@@ -136,9 +135,9 @@ def make_unit(unit: Unit) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4)
-def _policy(path: str, runtime: str, precision: str, temperature: float) -> Policy:
+def _policy(path: str, inference: Inference, temperature: float) -> Policy:
     """Load a network once a process."""
-    evaluator = load_evaluator(path, runtime, precision=precision)
+    evaluator = load_evaluator(path, inference)
     return Policy(evaluator, evaluator.spec.planes, temperature)
 
 

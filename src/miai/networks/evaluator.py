@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,7 +13,27 @@ from miai.networks.spec import NetworkSpec
 from miai.networks.weights import Network, load_network
 
 RUNTIMES = ("auto", "torch", "openvino")
+DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("auto", "float32", "bfloat16")
+
+
+class Inference(NamedTuple):
+    """How, and by what, a network is evaluated."""
+
+    runtime: str = "auto"
+    """`torch`, `openvino`, or `auto`: PyTorch where it has a GPU to use, else OpenVINO where it is installed, else
+    PyTorch."""
+    device: str = "auto"
+    """`cpu`, `cuda` (PyTorch only), or `auto`: a GPU if there is one that the runtime can use."""
+    precision: str = "float32"
+    """Of the convolutions: `float32`, `bfloat16`, or `auto`: bfloat16 where the device has instructions for it, and is
+    about twice as fast then. Its 8 bits of precision change a probability by some thousandths."""
+    threads: int = 1
+    """Of the processor, for one call."""
+
+
+FULL_PRECISION = Inference()
+"""In full precision, on one thread, by the fastest runtime that is there."""
 
 
 class Evaluator(Protocol):
@@ -44,37 +64,26 @@ class Evaluator(Protocol):
         ...
 
 
-def load_evaluator(
-    path: str | Path, runtime: str = "auto", device: str = "auto", threads: int = 1, precision: str = "float32"
-) -> Evaluator:
+def load_evaluator(path: str | Path, inference: Inference = FULL_PRECISION) -> Evaluator:
     """Load a network from a file, to be evaluated; see `make_evaluator`.
 
     Raises:
         MiaiError: the file is not a network, or the runtime or the device is not there.
     """
-    return make_evaluator(load_network(path), runtime, device, threads, precision)
+    return make_evaluator(load_network(path), inference)
 
 
-def make_evaluator(
-    network: Network, runtime: str = "auto", device: str = "auto", threads: int = 1, precision: str = "float32"
-) -> Evaluator:
+def make_evaluator(network: Network, inference: Inference = FULL_PRECISION) -> Evaluator:
     """Make a network ready to be evaluated.
-
-    Args:
-        runtime: `torch`, `openvino`, or `auto`: PyTorch where it has a GPU to use, else OpenVINO where it is installed,
-            else PyTorch.
-        device: `cpu`, `cuda` (PyTorch only), or `auto`: a GPU if there is one that the runtime can use.
-        threads: of the processor, for one call.
-        precision: of the convolutions: `float32`, `bfloat16`, or `auto`: bfloat16 where the device has instructions for
-            it, and is about twice as fast then. Its 8 bits of precision change a probability by some thousandths.
 
     Raises:
         MiaiError: no such choice, or a library or a device that is not there.
     """
+    runtime, device, precision, threads = inference
     if threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads!r}")
     choose(runtime, RUNTIMES, "runtime")
-    choose(device, ("auto", "cpu", "cuda"), "device")
+    choose(device, DEVICES, "device")
     choose(precision, PRECISIONS, "precision")
     if (runtime if runtime != "auto" else _fastest(device)) == "openvino":
         if device == "cuda":

@@ -9,7 +9,7 @@ import numpy as np
 from miai.errors import MiaiError, choose
 from miai.games.go.boards import Boards
 from miai.games.go.symmetry import NUM_SYMMETRIES, permutation
-from miai.networks.evaluator import Evaluator, load_evaluator
+from miai.networks.evaluator import FULL_PRECISION, Evaluator, Inference, load_evaluator
 from miai.networks.features import encode_boards, new_scratch
 from miai.networks.weights import check_head
 from miai.search.puct import ASK_PRIORS, ASK_VALUE
@@ -114,10 +114,7 @@ def load_leaves(
     policy: str | Path | None,
     value: str | Path | None,
     symmetry: str = "random",
-    runtime: str = "auto",
-    device: str = "auto",
-    threads: int = 1,
-    precision: str = "float32",
+    inference: Inference = FULL_PRECISION,
 ) -> NetworkLeaves | None:
     """Load the networks of a search from their files; without any, return `None`.
 
@@ -127,7 +124,7 @@ def load_leaves(
     loaded: dict[str, Evaluator | None] = {"policy": None, "value": None}
     for head, path in (("policy", policy), ("value", value)):
         if path is not None:
-            network = load_evaluator(path, runtime, device, threads, precision)
+            network = load_evaluator(path, inference)
             check_head(path, network.spec, head)
             loaded[head] = network
     if policy is None and value is None:

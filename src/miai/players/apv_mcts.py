@@ -103,14 +103,14 @@ class ApvMcts(PlayerKind):
 
     def build(self) -> SearchPlayer:
         """Load what the player is made of; the options are paths by now."""
+        from miai.networks.evaluator import Inference
         from miai.networks.leaf_evaluator import load_leaves
         from miai.networks.rollout_weights import load_rollout
         from miai.search.puct_searcher import PuctSearcher  # its kernels take a moment to load
 
         rollout = None if self.rollout is None else load_rollout(self.rollout).policy()
-        leaves = load_leaves(
-            self.policy, self.value, self.symmetry, self.runtime, self.device, self.threads, self.precision
-        )
+        inference = Inference(self.runtime, self.device, self.precision, self.threads)
+        leaves = load_leaves(self.policy, self.value, self.symmetry, inference)
         return SearchPlayer("apv_mcts", PuctSearcher(self.config(rollout), leaves))
 
     def config(self, rollout: RolloutPolicy | None = None) -> PuctConfig:

@@ -117,11 +117,11 @@ class Policy(PlayerKind):
 
     def build(self) -> PolicyNetworkPlayer:
         """Load the network; the option is a path by now."""
+        from miai.networks.evaluator import Inference
         from miai.networks.leaf_evaluator import load_leaves
 
-        network = load_leaves(
-            self.network, None, self.symmetry, self.runtime, self.device, self.threads, self.precision
-        )
+        inference = Inference(self.runtime, self.device, self.precision, self.threads)
+        network = load_leaves(self.network, None, self.symmetry, inference)
         assert network is not None
         return PolicyNetworkPlayer(network, self.temperature)
 

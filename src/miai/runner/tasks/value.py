@@ -53,7 +53,7 @@ def value(config: Config, context: RunContext) -> None:
     from miai.alphago import needs_torch
     from miai.alphago.value_examples import load_expert_games, load_value_data
     from miai.alphago.value_settings import ValueTask
-    from miai.networks.evaluator import make_evaluator
+    from miai.networks.evaluator import Inference, make_evaluator
     from miai.networks.weights import NETWORK_FILE, Network, load_network, save_network
 
     needs_torch("value")
@@ -72,7 +72,8 @@ def value(config: Config, context: RunContext) -> None:
     for step, row in training.epochs(on_step=lambda: context.progress(training.steps, total)):
         context.log(step, row)
         context.save_checkpoint(training.state())
-    evaluator = make_evaluator(Network(training.spec, training.best, {}), "auto", settings.device, training.threads)
+    inference = Inference(device=settings.device, threads=training.threads)
+    evaluator = make_evaluator(Network(training.spec, training.best, {}), inference)
     tested = test(training, evaluator, context.work / BY_MOVE_FILE)
     context.log(training.positions, tested)
     context.final({**tested, "value/best_mse_valid": float(training.best_mse)})

@@ -75,6 +75,7 @@ def name_of(config: Config) -> str:
 def value_data(config: Config, context: RunContext) -> None:
     from miai.alphago.game_batch import game_limit
     from miai.alphago.value_data import POSITIONS_FILE, Unit, ValueData, fitting_last, make_unit
+    from miai.networks.evaluator import Inference
     from miai.networks.weights import check_board_size, check_head, load_network
 
     settings = _settings(config)
@@ -92,8 +93,7 @@ def value_data(config: Config, context: RunContext) -> None:
         f"unit {number}": Unit(
             sl=str(context.inputs["sl"]),
             rl=str(context.inputs["rl"]),
-            runtime=settings.runtime,
-            precision=settings.precision,
+            inference=Inference(settings.runtime, precision=settings.precision),
             temperature=settings.temperature,
             num_games=min(settings.unit_games, settings.positions - number * settings.unit_games),
             size=size,
